@@ -61,7 +61,7 @@ function printTotals(heard, answers) {
 }
 
 function printKinds(heard) {
-  row(['by kind of saying', 'matched', 'cases', '95 % interval', 'asked about', 'right']);
+  row(['by kind of saying', 'matched', 'cases', '95 % interval', 'asked about', 'spoken of', 'right']);
   for (const kind of new Set(heard.map(({ utterance }) => utterance.kind))) {
     const all = heard.filter(({ utterance }) => utterance.kind === kind);
     const [low, high] = wilson(matched(all), all.length);
@@ -71,6 +71,7 @@ function printKinds(heard) {
       `${matched(all)} of ${all.length}`,
       `${low.toFixed(3)}-${high.toFixed(3)}`,
       all.filter(({ finding }) => finding.packet.kind === 'CLARIFY').length,
+      all.filter(({ finding }) => finding.packet.reason_code === 'NOTHING_ASKED').length,
       right(all),
     ]);
   }

@@ -3,12 +3,13 @@ import { Refusal, refuse } from '../refusal.ts';
 import { cancelledAnswer, confirmAnswer, pausedAnswer } from './answer.ts';
 import type { AgentAnswer, Confirm, Dispatched, Paused } from './answer-shape.ts';
 import { type AgentContext, requireCorrelation } from './context.ts';
-import { goals, outcomes } from './contracts.ts';
+import { outcomes } from './contracts.ts';
 import { settle } from './executor.ts';
 import { openStep } from './match.ts';
 import { observedDispatch } from './observe.ts';
 import { readResult } from './result.ts';
 import { definitionOf } from './snapshot.ts';
+import { languageLeft, languageOf, sayingsIn } from './spoken.ts';
 import { envelopeOf, type StepInPlan, stepInPlan } from './step-in-plan.ts';
 import { weigh } from './weigh.ts';
 
@@ -52,7 +53,8 @@ async function openNext(context: AgentContext, { state, plan, plan_now, step }: 
   const { user_id } = state;
   const now = context.journey.clock();
   const weighed = await weigh(context, { user_id, plan, step, confirmation: null, now });
-  const { events, objects } = await openStep(context, { plan, plan_now, step, user_id }, weighed);
+  const opening = { plan, plan_now, step, user_id, language: await languageLeft(context, state) };
+  const { events, objects } = await openStep(context, opening, weighed);
   await context.journey.store.commit({ events, objects });
 }
 
@@ -101,10 +103,11 @@ async function outcomeAnswer(
   const shared = { correlation_id, reason_code, user_visible_text };
   if (outcome.simulation_outcome === null) return { kind: 'REFUSED', ...shared, outcome, outcome_ref };
   const plan = state.plans.find((one) => one.plan_id === plan_id)!;
+  const { done_before } = sayingsIn(await languageLeft(context, state));
   return {
     kind: 'OUTCOME',
     ...shared,
-    ...(is_duplicate && outcome.reason_code === 'STEP_SUCCEEDED' && { user_visible_text: DONE_BEFORE }),
+    ...(is_duplicate && outcome.reason_code === 'STEP_SUCCEEDED' && { user_visible_text: done_before }),
     plan_id,
     plan_state: plan.state,
     outcome,
@@ -114,8 +117,6 @@ async function outcomeAnswer(
     next: await nextOf(context, state, plan),
   };
 }
-
-const DONE_BEFORE = 'This was done before in this conversation, and nothing was done now.';
 
 async function nextOf(
   context: AgentContext,
@@ -140,10 +141,6 @@ export async function waiting(
   return confirmAnswer(current, definition, spoken, reason_code);
 }
 
-export async function languageOf({ journey }: AgentContext, { turn }: AgentState): Promise<string> {
-  return goals.open(await journey.store.object(turn.goal)).normalized_intent.language;
-}
-
 /** Where a correlation stands, when nothing is to be done: what its newest plan, or this one, came to or waits for. */
 export async function answerNow(
   context: AgentContext,
@@ -165,7 +162,7 @@ async function stands(context: AgentContext, state: AgentState, plan: AgentPlan)
 async function endOf(context: AgentContext, state: AgentState, plan: AgentPlan): Promise<AgentAnswer> {
   const last = plan.steps.findLast((step) => step.outcome !== null);
   if (!last || plan.state === 'CANCELLED')
-    return cancelledAnswer(plan, state.correlation_id, plan.reason_code);
+    return cancelledAnswer(plan, state.correlation_id, plan.reason_code, await languageLeft(context, state));
   const outcome = outcomes.open(await context.journey.store.object(last.outcome!));
   const done = { kind: 'OUTCOME', outcome, outcome_ref: last.outcome!, is_duplicate: true } as const;
   return outcomeAnswer(context, state, plan.plan_id, done);

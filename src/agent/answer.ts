@@ -7,6 +7,7 @@ import { limits } from '../limits.ts';
 import { explain, isReasonCode } from '../refusal.ts';
 import type { AgentAnswer, Confirm, Paused, Refused } from './answer-shape.ts';
 import type { FieldValue } from './contracts.ts';
+import { sayingsIn } from './spoken.ts';
 import type { StepInPlan } from './step-in-plan.ts';
 
 /** The prompt shows what would happen and the two words that count. It needs no grammar of any language. */
@@ -70,34 +71,34 @@ export function cancelledAnswer(
   { steps }: AgentPlan,
   correlation_id: string,
   reason_code: string,
+  language: string | undefined,
 ): AgentAnswer {
   const is_part_done = steps.some(({ state }) => state === 'SUCCEEDED');
-  const what = is_part_done ? 'Nothing more is done.' : 'Nothing is done.';
-  const user_visible_text =
-    reason_code === 'CONFIRM_EXPIRED' ? `The prompt was too old for this yes. ${what} Ask again.` : what;
+  const { nothing_done, nothing_more, too_old } = sayingsIn(language);
+  const what = is_part_done ? nothing_more : nothing_done;
+  const user_visible_text = reason_code === 'CONFIRM_EXPIRED' ? too_old.replace('{}', what) : what;
   return { kind: 'CANCELLED', correlation_id, reason_code, user_visible_text };
 }
 
-export function refusedAnswer(correlation_id: string, reason_code: string): Refused {
-  return { kind: 'REFUSED', correlation_id, reason_code, user_visible_text: notDone(reason_code) };
+export function refusedAnswer(
+  correlation_id: string,
+  reason_code: string,
+  language: string | undefined,
+): Refused {
+  return { kind: 'REFUSED', correlation_id, reason_code, user_visible_text: notDone(language, reason_code) };
 }
 
 /** With the names of what differs, where something is not what a human activated. */
 export function notDone(
+  language: string | undefined,
   reason_code: string,
   differs: readonly string[] = [],
-  ran: RanUntil = 'NOTHING',
+  ran: RanUntil = 'not_done',
 ): string {
   const why = isReasonCode(reason_code) ? explain(reason_code).meaning : 'It failed.';
   const named = differs.length === 0 ? '' : ` Differs: ${visible(differs.join(', '))}`;
-  return `${HOW_FAR[ran]} ${why}${named}`.slice(0, limits.prose_chars);
+  return `${sayingsIn(language)[ran]} ${why}${named}`.slice(0, limits.prose_chars);
 }
 
 /** How far it came before it failed. */
-export type RanUntil = 'NOTHING' | 'FAILED' | 'ROLLED_BACK';
-
-const HOW_FAR: Readonly<Record<RanUntil, string>> = {
-  NOTHING: 'Not done.',
-  FAILED: 'It ran and failed. What it did before it failed was not undone.',
-  ROLLED_BACK: 'It failed, and what it had done was undone.',
-};
+export type RanUntil = 'not_done' | 'failed' | 'rolled_back';

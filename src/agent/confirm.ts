@@ -4,13 +4,14 @@ import { readConfirmation } from '../finder/lexicon/confirmation.ts';
 import { type AgentPlan, type AgentState, type AgentStep, currentStep, isOver } from '../gate/agent-state.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-import { advance, answerNow, languageOf, waiting } from './advance.ts';
+import { advance, answerNow, waiting } from './advance.ts';
 import { cancelledAnswer } from './answer.ts';
 import type { AgentAnswer } from './answer-shape.ts';
 import { type AgentContext, requireCorrelation } from './context.ts';
 import { type ConfirmationProof, confirmations, type Sealed } from './contracts.ts';
 import { closing, planMoved, stepMoved } from './moves.ts';
 import { refsOf } from './plan.ts';
+import { languageOf } from './spoken.ts';
 import { type StepInPlan, stepInPlan } from './step-in-plan.ts';
 import { sealText } from './turn.ts';
 
@@ -50,7 +51,8 @@ export async function confirm(context: AgentContext, request: ConfirmRequest): P
   if (step.state === 'EXECUTING') return advance(context, correlation_id, user_id, current);
   if (answer !== 'NO' && step.state !== 'WAITING_CONFIRM') return answerNow(context, state, plan);
 
-  if (answer === 'YES' && (await isPromptExpired(context, current))) return expired(context, current);
+  if (answer === 'YES' && (await isPromptExpired(context, current)))
+    return expired(context, current, language);
 
   // Of a text that is too long for an answer to a prompt, only the digest is kept.
   const isKept = text.length <= limits.prose_chars;
@@ -59,7 +61,7 @@ export async function confirm(context: AgentContext, request: ConfirmRequest): P
     objects: isKept ? [proof.bytes, words.bytes] : [proof.bytes],
   });
   if (answer === 'AMBIGUOUS') return waiting(context, current, 'CONFIRMATION_AMBIGUOUS', language);
-  if (answer === 'NO') return cancelledAnswer(plan, correlation_id, reasonOf(current));
+  if (answer === 'NO') return cancelledAnswer(plan, correlation_id, reasonOf(current), language);
   return advance(context, correlation_id, user_id, current);
 }
 
@@ -80,7 +82,7 @@ async function isPromptExpired({ journey }: AgentContext, { plan, step }: StepIn
 }
 
 /** A yes to something that was shown long ago is a yes to another world: the plan ends, and nothing of it runs. */
-async function expired(context: AgentContext, current: StepInPlan): Promise<AgentAnswer> {
+async function expired(context: AgentContext, current: StepInPlan, language: string): Promise<AgentAnswer> {
   const { plan, plan_now, step, step_now } = current;
   await context.journey.store.commit({
     events: [
@@ -89,7 +91,7 @@ async function expired(context: AgentContext, current: StepInPlan): Promise<Agen
     ],
     objects: [],
   });
-  return cancelledAnswer(plan_now, plan.correlation_id, 'CONFIRM_EXPIRED');
+  return cancelledAnswer(plan_now, plan.correlation_id, 'CONFIRM_EXPIRED', language);
 }
 
 function planMeant({ plans }: AgentState, { plan_id, step_id }: ConfirmRequest): AgentPlan {

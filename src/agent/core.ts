@@ -10,7 +10,7 @@ import {
 import type { GoldMapping } from '../finder/request.ts';
 import { type AgentState, livePlan } from '../gate/agent-state.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { advance, answerNow, languageOf } from './advance.ts';
+import { advance, answerNow } from './advance.ts';
 import { refusedAnswer } from './answer.ts';
 import type { AgentAnswer, AgentTurn, Clarify, IntakeAnswer } from './answer-shape.ts';
 import { type AgentContext, requireCorrelation, requireUser } from './context.ts';
@@ -19,6 +19,7 @@ import { intakeOf, tellNews } from './intake.ts';
 import { planMatch } from './match.ts';
 import { clarifyOf, foreignAnswer } from './question.ts';
 import { type Snapshot, snapshotNow } from './snapshot.ts';
+import { languageLeft, sayingsIn } from './spoken.ts';
 import { type Heard, hear, type Said, turnKey } from './turn.ts';
 
 export interface AskRequest {
@@ -61,18 +62,8 @@ export async function ask(context: AgentContext, request: AskRequest): Promise<A
   const { language, gold, packet } = request;
   const proposal = await proposedBy(context, request);
   const said = { correlation_id, thread_id, turn_id, user_id, utterance, language, gold, packet, proposal };
-  const language_before = state === null ? undefined : await spokenIn(context, state);
+  const language_before = state === null ? undefined : await languageLeft(context, state);
   return take(context, state, { clarify: undefined, answers: undefined, ...said, language_before });
-}
-
-/** What was said before may have been erased. */
-async function spokenIn(context: AgentContext, state: AgentState): Promise<string | undefined> {
-  try {
-    return await languageOf(context, state);
-  } catch (error) {
-    if (!(error instanceof Refusal) || error.code !== 'OBJECT_MISSING') throw error;
-    return undefined;
-  }
 }
 
 export interface AnswerRequest {
@@ -186,7 +177,6 @@ async function missing(
   packet: MissingSimulationPacket,
   { now }: Snapshot,
 ): Promise<AgentAnswer> {
-  const { correlation_id } = heard.said;
   for (let attempt = 0; attempt < INTAKE_ATTEMPTS; attempt += 1) {
     const {
       answer: intake,
@@ -195,7 +185,7 @@ async function missing(
     } = intakeOf(packet, await context.journey.store.all('intake'), now);
     try {
       await record(context, heard, events, [], claims);
-      return missingAnswer(correlation_id, packet, intake);
+      return missingAnswer(packet, intake, heard.goal.value.normalized_intent.language);
     } catch (error) {
       // Another wish was recorded a moment ago: count again.
       const raced = error instanceof Refusal && String(error.facts.claim ?? '').startsWith('intake:');
@@ -206,18 +196,17 @@ async function missing(
 }
 
 function missingAnswer(
-  correlation_id: string,
-  packet: MissingSimulationPacket,
+  { correlation_id, reason_code }: MissingSimulationPacket,
   intake: IntakeAnswer,
+  language: string | undefined,
 ): AgentAnswer {
-  const limited = intake === 'LIMITED';
+  const is_limited = intake === 'LIMITED';
+  const { missing, limited } = sayingsIn(language);
   return {
     kind: 'MISSING_SIMULATION',
     correlation_id,
-    reason_code: limited ? 'INTAKE_LIMITED' : packet.reason_code,
-    user_visible_text: limited
-      ? 'Nothing here can do that yet. Too many such requests were noted lately: ask again later.'
-      : 'Nothing here can do that yet. The request is noted, and you will be told when something can.',
+    reason_code: is_limited ? 'INTAKE_LIMITED' : reason_code,
+    user_visible_text: is_limited ? limited : missing,
     intake,
   };
 }
@@ -264,19 +253,22 @@ async function answerOf(
   const { correlation_id } = state;
   const { reason_code } = packet;
   if (packet.kind === 'CLARIFY') return clarifyAnswer(packet);
+  const language = await languageLeft(context, state);
   if (packet.kind === 'MISSING_SIMULATION') {
     const { dedupe_fingerprint, user_id } = packet;
     const known = (await context.journey.store.all('intake')).find(
       ({ fingerprint }) => fingerprint === dedupe_fingerprint,
     );
     const taken = known?.users.some((one) => one.user_id === user_id);
-    return missingAnswer(correlation_id, packet, taken ? 'RECORDED_BEFORE' : 'LIMITED');
+    return missingAnswer(packet, taken ? 'RECORDED_BEFORE' : 'LIMITED', language);
   }
   if (packet.kind === 'REFUSE')
     return { kind: 'REFUSED', correlation_id, reason_code, user_visible_text: packet.message };
   // A plan of an earlier turn is no answer to this one.
   const is_planned = state.plans.some(({ finder_packet }) => finder_packet === state.turn.finder_packet);
-  return is_planned ? answerNow(context, state) : refusedAnswer(correlation_id, 'SIMULATION_NOT_REGISTERED');
+  return is_planned
+    ? answerNow(context, state)
+    : refusedAnswer(correlation_id, 'SIMULATION_NOT_REGISTERED', language);
 }
 
 function clarifyAnswer(packet: ClarifyPacket): Clarify {

@@ -45,7 +45,8 @@ export async function planMatch(
     now,
   );
   if (plan === null) return { refused: 'SIMULATION_NOT_REGISTERED' };
-  return openPlan(context, plans.seal(plan), said.user_id, now);
+  const { language } = goal.value.normalized_intent;
+  return openPlan(context, plans.seal(plan), { user_id: said.user_id, language }, now);
 }
 
 /** From the packet, what the goal says about a yes, and the registered definitions; null when one of them is not registered. A replay asks here as well. */
@@ -88,14 +89,14 @@ export async function planFrom(
 export async function openPlan(
   context: AgentContext,
   { value: plan, bytes, digest }: Sealed<AgentExecutionPlan>,
-  user_id: string,
+  { user_id, language }: Pick<Opening, 'user_id' | 'language'>,
   now: Date,
 ): Promise<Written> {
   const step = plan.ordered_steps[0]!;
   const weighed = await weigh(context, { user_id, plan, step, confirmation: null, now });
   const steps = plan.ordered_steps.map(({ step_id }) => ({ step_id, state: 'PENDING' as const }));
   const plan_now = { state: 'CREATED' as const, steps };
-  const opened = await openStep(context, { plan, plan_now, step, user_id }, weighed);
+  const opened = await openStep(context, { plan, plan_now, step, user_id, language }, weighed);
   return {
     events: [plannedEvent(plan, digest), ...opened.events],
     objects: [bytes, ...opened.objects],
@@ -139,6 +140,8 @@ interface Opening {
   };
   readonly step: AgentStep;
   readonly user_id: string;
+  /** Of the conversation; undefined where what was said is erased. */
+  readonly language: string | undefined;
 }
 
 /** PENDING -> waits for a yes, is ready, or fails: what the precheck says. */
@@ -171,7 +174,15 @@ export async function failed(
   const { plan, plan_now, step } = failing;
   const { refs, digest, verdict, objects } = weighed;
   const decision = { refs, hash: digest };
-  const { outcome } = await stepEnd(context, failing, decision, null, verdict.reason_code, differs);
+  const { outcome } = await stepEnd(
+    context,
+    failing,
+    decision,
+    null,
+    failing.language,
+    verdict.reason_code,
+    differs,
+  );
   const ended = { dispatch_decision_hash: digest, outcome: outcome.digest };
   const events = [
     accessEvent(failing, weighed, null),

@@ -7,6 +7,7 @@ import type { AgentContext } from './context.ts';
 import { type AgentExecutionOutcome, outcomes, type Sealed, type SimulationOutcome } from './contracts.ts';
 import type { MoveReason } from './moves.ts';
 import type { Refs } from './plan.ts';
+import { sayingsIn } from './spoken.ts';
 import type { StepInPlan } from './step-in-plan.ts';
 
 export type EndState = 'SUCCEEDED' | 'FAILED_RETRYABLE' | 'FAILED_TERMINAL';
@@ -43,6 +44,7 @@ export async function stepEnd(
   current: Pick<StepInPlan, 'plan' | 'step'>,
   decision: { readonly refs: Refs; readonly hash: Digest },
   intent: IntentState | null,
+  language: string | undefined,
   why?: MoveReason,
   differs: readonly string[] = [],
 ): Promise<StepEnd> {
@@ -60,7 +62,8 @@ export async function stepEnd(
     dispatch_decision_hash: hash,
     next_step: to === 'SUCCEEDED' ? nextStep(current) : null,
     reason_code,
-    user_visible_text: to === 'SUCCEEDED' ? 'Done.' : notDone(reason_code, differs, ranUntil(ran)),
+    user_visible_text:
+      to === 'SUCCEEDED' ? sayingsIn(language).done : notDone(language, reason_code, differs, ranUntil(ran)),
   });
   return { to, reason_code, execution_id: ran?.execution_id ?? null, outcome };
 }
@@ -99,8 +102,8 @@ function endState(ran: SimulationOutcome | null): EndState {
 
 /** A program that failed may have changed something first. That it did not happen, only a human or a rollback can say. */
 function ranUntil(ran: SimulationOutcome | null): RanUntil {
-  if (ran === null || ran.result === 'did_not_happen') return 'NOTHING';
-  return ran.result === 'rolled_back' ? 'ROLLED_BACK' : 'FAILED';
+  if (ran === null || ran.result === 'did_not_happen') return 'not_done';
+  return ran.result === 'rolled_back' ? 'rolled_back' : 'failed';
 }
 
 function codeOf(ran: SimulationOutcome | null): MoveReason | null {

@@ -12,6 +12,7 @@ import { failed } from './match.ts';
 import { closing, type MoveReason, planMoved, stepMoved } from './moves.ts';
 import { nextStep, type StepEnd, stepEnd } from './outcome.ts';
 import { type Refs, refsOf } from './plan.ts';
+import { languageLeft } from './spoken.ts';
 import type { StepInPlan } from './step-in-plan.ts';
 import { accessEvent, type Weighed } from './weigh.ts';
 
@@ -56,7 +57,8 @@ export async function refused(
   turned: DraftedTurn | null,
 ): Promise<Dispatched> {
   const { differs } = turned?.refusal?.facts ?? {};
-  const failing = { plan, plan_now, step, user_id: state.user_id, from: step_now.state };
+  const language = await languageLeft(context, state);
+  const failing = { plan, plan_now, step, user_id: state.user_id, language, from: step_now.state };
   const named = typeof differs === 'string' ? [differs] : undefined;
   const { events, objects, outcome } = await failed(context, failing, weighed, named);
   await context.journey.store.commit({
@@ -105,7 +107,8 @@ export async function endStep(
   { why, dispatch_ms }: SeenEnd,
 ): Promise<Dispatched> {
   const { plan, step, step_now } = current;
-  const end = await stepEnd(context, current, decision, intent, why);
+  const language = await languageLeft(context, current.state);
+  const end = await stepEnd(context, current, decision, intent, language, why);
   const { to, reason_code, execution_id, outcome } = end;
   const { idempotency_key, intent_id } = step_now;
   await context.journey.store.commit({

@@ -10,6 +10,7 @@ import { checkedValues, valuesIn } from './fields.ts';
 import { openPlan } from './match.ts';
 import { type Part, planOf, undoStepId } from './plan.ts';
 import { definitionOf, snapshotNow } from './snapshot.ts';
+import { languageLeft } from './spoken.ts';
 
 interface UndoRequest {
   readonly correlation_id: string;
@@ -43,7 +44,12 @@ export async function undo(context: AgentContext, request: UndoRequest): Promise
   });
   // The plan names the packet of the one that it undoes. What is stored with an entry can be removed only after it.
   const packet = await unlessErased(context, made.finder_packet_ref);
-  const { events, objects } = await openPlan(context, plans.seal(plan), user_id, snapshot.now);
+  const { events, objects } = await openPlan(
+    context,
+    plans.seal(plan),
+    { user_id, language: await languageLeft(context, state) },
+    snapshot.now,
+  );
   await context.journey.store.commit({ events, objects: [...snapshot.objects, ...packet, ...objects] });
   return advance(context, correlation_id, user_id);
 }

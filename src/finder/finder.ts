@@ -12,6 +12,7 @@ import {
   type Scalar,
   WHICH_SIMULATION,
 } from './packet.ts';
+import { nothingSaid, unaskedSaid } from './questions.ts';
 import {
   type Candidate,
   type CatalogIndex,
@@ -29,6 +30,7 @@ import {
   type FinderRequest,
   headOf,
 } from './request.ts';
+import { type Unasked, unaskedIn } from './score.ts';
 import { contentWords } from './text.ts';
 import { textProblem } from './unsafe.ts';
 
@@ -81,7 +83,7 @@ function examineRequest(request: FinderRequest, index: CatalogIndex): Finding {
 function heardIn(turn: Turn): Answered {
   const { request, ranked } = turn;
   if (contentWords(request.utterance).length === 0 && (ranked[0]?.confidence_bp ?? 0) < thresholds.clarify_bp)
-    return told(refusePacket(request, 'NOTHING_ASKED', 'This does not say what is wanted.'), []);
+    return told(refusePacket(request, 'NOTHING_ASKED', nothingSaid(turn.language)), []);
   return request.clarify === undefined ? hear(turn) : hearAnswer(turn, request.clarify);
 }
 
@@ -101,6 +103,8 @@ function hear(turn: Turn): Answered {
   const [first] = meant;
   if (first === undefined) return missing(turn);
   if (isSure(meant)) return proceed(turn, first, foundIn(turn, first), null);
+  const named = unaskedIn(turn.index.active, turn.request.utterance, turn.read);
+  if (named?.is_forbidden && named.simulation.id === first.entry.simulation.id) return notAsked(turn, named);
   return asked(askWhich(turn.request, meant, turn.language, 1), turn.ranked);
 }
 
@@ -128,9 +132,11 @@ function isSure(meant: readonly Candidate[]): boolean {
   return meant.length === 1 && meant[0]!.confidence_bp >= thresholds.match_bp;
 }
 
-/** ACTIVE was searched and has nothing; now DRAFT; then there is nothing. */
+/** Nothing Active is asked for. What is only spoken of is there and no wish; then DRAFT is searched; then there is nothing. */
 function missing(turn: Turn): Answered {
   const { request, index, ranked, read } = turn;
+  const named = unaskedIn(index.active, request.utterance, read);
+  if (named !== null) return notAsked(turn, named);
   const drafts = rank(index.draft, request.utterance, new Set(), read);
   const packet = missingPacket(
     headOf(request),
@@ -140,6 +146,10 @@ function missing(turn: Turn): Answered {
     isWithdrawn(turn, ranked[0]?.confidence_bp ?? 0),
   );
   return told(packet, ranked);
+}
+
+function notAsked({ request, ranked, language }: Turn, { simulation }: Unasked): Answered {
+  return told(refusePacket(request, 'NOTHING_ASKED', unaskedSaid(simulation.summary, language)), ranked);
 }
 
 function foundIn({ request }: Turn, { entry }: Candidate): Map<string, EvidenceSpan> {

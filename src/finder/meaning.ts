@@ -1,66 +1,82 @@
-import { asidesIn, askedIn } from './asides.ts';
-import { extractFields, type Found, type Reading, wayOf } from './extract.ts';
+import { extractFields, type Reading, wayOf } from './extract.ts';
+import type { Heard } from './heard.ts';
 import type { Hedge } from './hedge.ts';
 import { likelyLanguages } from './language.ts';
-import { type SaidClause, unaskedKind } from './saying.ts';
+import { type HeardRule, type SaidClause, unaskedKind } from './saying.ts';
 import type { IndexedSimulation, SearchIndex } from './search-index.ts';
-import type { Simulation } from './simulation.ts';
-import { deniedIn, isDenial, isUnspaced, type Spoken } from './speech.ts';
-import { STOP_WORDS } from './stop-words.ts';
+import { deniedIn, isDenial, type Spoken } from './speech.ts';
 import { type Occurrence, occurrencesIn } from './vocabulary.ts';
+import { type Clue, changes, type IsDenied, type SaidScene, sceneOf, scored } from './worth.ts';
 
 /** What an utterance means by the acts and things that it names, for the simulations that give words for them. */
 
 /** From 0 to 1, for each simulation that was heard of, by its place in the index. */
 export type Meanings = ReadonlyMap<number, number>;
 
-type IsDenied = (occurrence: Occurrence) => boolean;
-
-interface Clue {
-  readonly simulation: Simulation;
-  readonly acts: Occurrence[];
-  readonly things: Occurrence[];
-  readonly values: ReadonlyMap<string, Found>;
-}
-
-/** One utterance, as all simulations hear it. What kind of saying it is is worked out when a simulation comes into question. */
-export interface Heard {
-  readonly spoken: readonly Spoken[];
-  readonly hedge: Hedge;
-  readonly reading: Reading;
-  readonly language: string;
-  readonly clauses: readonly SaidClause[];
-  readonly is_several: boolean;
-}
-
 export function meaningsOf(index: SearchIndex, utterance: string, said: Heard): Meanings {
-  const { vocabulary, simulations } = index;
-  if (vocabulary.terms.length === 0) return new Map();
-  const { spoken, reading } = said;
-  const heard = occurrencesIn(vocabulary, spoken, likelyLanguages(utterance));
-  const clues = cluesFor(bestPlaces(heard, index.sums), simulations, reading);
+  const { clues, scene } = listen(index, utterance, said, deniedIn(said.spoken));
+  return new Map(
+    [...clues].map(([place, clue]) => {
+      const worth = scored(clue, scene);
+      const is_sure = worth > UNSURE && !said.is_several && !isNoRequest(clue, utterance, said);
+      return [place, is_sure ? worth : Math.min(worth, UNSURE)];
+    }),
+  );
+}
+
+/** What is named and not asked for now: what it would be worth if it were, and whether it is forbidden. */
+export interface Mention {
+  readonly worth: number;
+  readonly is_forbidden: boolean;
+}
+
+export function mentionsIn(index: SearchIndex, utterance: string, said: Heard): ReadonlyMap<number, Mention> {
+  const { clues, scene } = listen(index, utterance, said, NOTHING_DENIED);
+  const named = [...clues].filter(
+    ([, clue]) => clue.acts.length > 0 && isNoRequest(clue, utterance, said) && !isAskedBeside(clue, said),
+  );
+  return new Map(
+    named.map(([place, clue]) => [
+      place,
+      { worth: scored(clue, scene), is_forbidden: isForbidden(clue, scene, utterance, said) },
+    ]),
+  );
+}
+
+const NOTHING_DENIED: ReadonlySet<number> = new Set();
+
+/** Whether something else is asked for in plain words, in a clause that does not name the act. */
+function isAskedBeside({ acts }: Clue, { clauses, spoken }: Heard): boolean {
+  const isNamedIn = ({ start, end }: SaidClause) =>
+    acts.some(({ at }) => spoken[at[0]!]!.start >= start && spoken[at[0]!]!.start < end);
+  return clauses.some((clause) => clause.is_request && clause.sure.length === 0 && !isNamedIn(clause));
+}
+
+/** The simulations that were heard of, each with its acts but for those that are denied. */
+function listen(
+  { vocabulary, simulations, sums }: SearchIndex,
+  utterance: string,
+  { spoken, reading }: Heard,
+  denied: ReadonlySet<number>,
+): { readonly clues: ReadonlyMap<number, Clue>; readonly scene: SaidScene } {
+  const heard =
+    vocabulary.terms.length === 0 ? [] : occurrencesIn(vocabulary, spoken, likelyLanguages(utterance));
+  const clues = cluesFor(bestPlaces(heard, sums), simulations, reading);
   const masked = maskedIn(spoken, clues);
-  const denied = deniedIn(spoken);
   const isDenied: IsDenied = ({ role, at }) =>
     role === 'act' && at.some((i) => denied.has(i)) && !at.some((i) => isDenial(spoken[i]!));
   const kept = heard.filter(({ at }) => !at.some((i) => masked.has(i)));
   for (const [place, clue] of clues)
     for (const occurrence of kept) if (isAmong(place, occurrence.places)) addClue(clue, occurrence, isDenied);
   const scene = sceneOf(spoken, kept, { denied, isDenied, masked, clues, total: simulations.length });
-  return new Map(
-    [...clues].map(([place, clue]) => {
-      const worth = scored(clue, scene);
-      const is_sure = worth > UNSURE && !isNoRequest(clue, utterance, said);
-      return [place, is_sure ? worth : Math.min(worth, UNSURE)];
-    }),
-  );
+  return { clues, scene };
 }
 
 /** Just too little to go on without a question. */
 const UNSURE = 0.7999;
 
 function isNoRequest(clue: Clue, utterance: string, said: Heard): boolean {
-  return said.is_several || isHedged(clue, said) || isUnasked(clue, utterance, said);
+  return isHedged(clue, said) || isUnasked(clue, utterance, said);
 }
 
 /** Whether every act that was heard is denied, or all of it is stopped or only thought about. */
@@ -79,6 +95,19 @@ function isUnasked({ acts }: Clue, utterance: string, { spoken, clauses, languag
       return unaskedKind(act, utterance, clauses, language) !== null;
     })
   );
+}
+
+/** Whether it is plainly forbidden: the rules of the language hear a denial of every act, and nothing else is said. */
+function isForbidden(clue: Clue, { contents }: SaidScene, utterance: string, said: Heard): boolean {
+  const rules = said.clauses.flatMap(({ sure }) => sure);
+  const denials = rules.filter(({ kind }) => kind === 'denial');
+  const isInDenial = (one: Pick<HeardRule, 'start' | 'end'>) =>
+    denials.some(({ start, end }) => one.start < end && start < one.end);
+  if (/[?؟？]/u.test(utterance) || !rules.every(isInDenial) || !isUnasked(clue, utterance, said))
+    return false;
+  const own = new Set([...clue.acts, ...clue.things].flatMap(({ at }) => at));
+  const others = said.spoken.map((word, i) => (own.has(i) || isInDenial(word) ? 0 : contents[i]!));
+  return denials.length > 0 && others.reduce((sum, content) => sum + content, 0) < 1;
 }
 
 /** An act with a denial of its own, such as "no longer needs", is only denied by another one before it. */
@@ -115,9 +144,6 @@ function addClue(clue: Clue, occurrence: Occurrence, isDenied: IsDenied): void {
   if (occurrence.role === 'thing') clue.things.push(occurrence);
   else if (!isDenied(occurrence) || !changes(clue.simulation)) clue.acts.push(occurrence);
 }
-
-/** "It is not running?" asks after a state. Only what changes the world can be denied. */
-const changes = (simulation: Simulation): boolean => simulation.side_effecting || simulation.impactful;
 
 /** Only so many are looked at closely, however large the catalog is. */
 const CLOSELY = 24;
@@ -156,161 +182,3 @@ function maskedIn(spoken: readonly Spoken[], clues: ReadonlyMap<number, Clue>): 
 
 /** Ways of finding a value that is a name, whatever words it is made of. */
 const NAMED: readonly (string | null)[] = ['token', 'path', 'after'];
-
-interface Scene {
-  readonly spoken: readonly Spoken[];
-  /** What each word of the utterance tells, when the catalog knows it. */
-  readonly weights: readonly number[];
-  readonly known: number;
-  /** How much of a word with a meaning of its own each is; nothing for small words and values. */
-  readonly contents: readonly number[];
-  readonly asides: readonly (readonly number[])[];
-  readonly asked: ReadonlySet<number>;
-  /** Where the values of any field stand. */
-  readonly data: readonly number[];
-  readonly total: number;
-}
-
-interface Seen {
-  readonly denied: ReadonlySet<number>;
-  readonly isDenied: IsDenied;
-  readonly masked: ReadonlySet<number>;
-  readonly clues: ReadonlyMap<number, Clue>;
-  readonly total: number;
-}
-
-function sceneOf(spoken: readonly Spoken[], heard: readonly Occurrence[], seen: Seen): Scene {
-  const { denied, isDenied, masked, clues, total } = seen;
-  const weights = spoken.map(() => 0);
-  for (const occurrence of heard) {
-    if (isDenied(occurrence)) continue;
-    const { at, places, strength } = occurrence;
-    const weight = (strength * rarity(places.length, total)) / at.length;
-    for (const i of at) weights[i] = Math.max(weights[i]!, weight);
-  }
-  const data = [...clues.values()].flatMap(({ values }) => [...values.values()].map(({ start }) => start));
-  return {
-    spoken,
-    weights,
-    known: weights.reduce((sum, weight) => sum + weight, 0),
-    contents: spoken.map((word, i) => (masked.has(i) || denied.has(i) ? 0 : contentOf(word))),
-    asides: asidesIn(spoken),
-    asked: askedIn(spoken),
-    data: [...new Set(data)],
-    total,
-  };
-}
-
-const rarity = (frequency: number, total: number): number => Math.log(1 + total / frequency);
-
-const HIRAGANA = /^[\p{Script=Hiragana}\u30fc]$/u;
-
-function contentOf({ text }: Spoken): number {
-  if (isUnspaced(text)) return HIRAGANA.test(text) ? 0 : 0.4;
-  return text.length < 3 || STOP_WORDS.has(text) ? 0 : 1;
-}
-
-/** What an act, a thing and the values of the utterance are worth together: one. */
-const ACT = 0.52;
-const THING = 0.34;
-const DATA = 0.12;
-const LATEST = 0.02;
-/** What is said twice in different words is meant. */
-const AGAIN = 0.04;
-/** What is left when nothing that the catalog knows is explained. */
-const UNSHARED = 0.68;
-/** Without an act nothing is wanted, and without a thing nobody knows of what: too little to ask about. */
-const NO_ACT = 0.55;
-const NO_THING = 0.6;
-const ENOUGH_THING = 0.5;
-/** What is left when the utterance talks about the thing and does not want it done. */
-const ASIDE = 0.6;
-/** What a word of another matter costs, how much all of them can cost, and how much less beside a value that fits. */
-const ALIEN = 0.05;
-const MOST_ALIEN = 0.22;
-const ALIEN_TO_VALUE = 0.5;
-const FITTING = 0.8;
-
-function scored(clue: Clue, scene: Scene): number {
-  const { acts, things, values } = clue;
-  const own = new Set([...acts, ...things].flatMap(({ at }) => at));
-  const alien = alienTo(own, scene);
-  const value = valueWorth(clue);
-  const act = Math.max(0, ...acts.map((each) => each.strength * telling(each, scene)));
-  const thing = Math.max(thingWorth(acts, things, alien), value);
-  const named = ACT * act + THING * thing + (isSaidAgain(acts) ? AGAIN : 0);
-  const raw = named + DATA * dataShare(values, scene) + LATEST * lateness(acts, scene);
-  const share = UNSHARED + (1 - UNSHARED) * knownShare(own, scene);
-  const stray = Math.min(MOST_ALIEN, alien * ALIEN) * (value >= FITTING ? ALIEN_TO_VALUE : 1);
-  const cap = Math.min(act === 0 ? NO_ACT : 1, thing < ENOUGH_THING ? NO_THING : 1);
-  return Math.max(0, Math.min(cap, (raw - stray) * share * (isAside(clue, own, scene) ? ASIDE : 1)));
-}
-
-function isSaidAgain(acts: readonly Occurrence[]): boolean {
-  return acts.some(({ at }) => acts.some((other) => !other.at.some((i) => at.includes(i))));
-}
-
-function isAside({ acts, simulation }: Clue, own: ReadonlySet<number>, { asides, asked }: Scene): boolean {
-  const is_asked = acts.length > 0 && acts.every(({ at }) => asked.has(at[0]!));
-  return (is_asked && changes(simulation)) || asides.some((at) => !at.some((i) => own.has(i)));
-}
-
-/** How many words stand beside its own, in the same clauses, and mean something else. */
-function alienTo(own: ReadonlySet<number>, { spoken, contents }: Scene): number {
-  const clauses = new Set([...own].map((i) => spoken[i]!.clause));
-  return contents.reduce(
-    (sum, content, i) => sum + (own.has(i) || !clauses.has(spoken[i]!.clause) ? 0 : content),
-    0,
-  );
-}
-
-/** What many simulations do tells less than what one does. */
-const LEAST_TELLING = 0.7;
-
-function telling({ places }: Occurrence, { total }: Scene): number {
-  return LEAST_TELLING + ((1 - LEAST_TELLING) * rarity(places.length, total)) / rarity(1, total);
-}
-
-/** One word that is the act and the thing at once says enough only when nothing else is said. */
-const ALONE = 0.6;
-const NOT_ALONE = 0.2;
-
-function thingWorth(acts: readonly Occurrence[], things: readonly Occurrence[], alien: number): number {
-  const apart = things.filter(({ at }) => acts.length === 0 || acts.some((act) => !isWithin(act.at, at)));
-  const best = Math.max(0, ...apart.map(({ strength }) => strength));
-  return best > 0 || things.length === 0 ? best : alien < 1 ? ALONE : NOT_ALONE;
-}
-
-function isWithin(inner: readonly number[], outer: readonly number[]): boolean {
-  return inner.every((i) => outer.includes(i));
-}
-
-function knownShare(own: ReadonlySet<number>, { weights, known }: Scene): number {
-  let explained = 0;
-  for (const i of own) explained += weights[i]!;
-  return known === 0 ? 0 : explained / known;
-}
-
-function dataShare(values: Clue['values'], { data }: Scene): number {
-  const starts = new Set([...values.values()].map(({ start }) => start));
-  return data.length === 0 ? 1 : data.filter((at) => starts.has(at)).length / data.length;
-}
-
-/** What is wanted is mostly said last: "it hangs, start it again". */
-function lateness(acts: readonly Occurrence[], { spoken }: Scene): number {
-  const last = spoken.at(-1)?.clause ?? 0;
-  return last === 0 ? 1 : Math.max(0, ...acts.map(({ at }) => spoken[at[0]!]!.clause)) / last;
-}
-
-/** A value can stand for the thing: only tickets have the number T-12. Addresses and dates are everywhere. */
-const TELLING_WAYS: readonly (string | null)[] = ['token', 'enum', 'path'];
-const TELLING_VALUE = 0.9;
-const ALL_VALUES = 0.8;
-const ADDRESS = 0.5;
-
-function valueWorth({ simulation, values }: Clue): number {
-  const ways = [...values.keys()].map((name) => wayOf(simulation.fields[name]!));
-  if (ways.some((way) => TELLING_WAYS.includes(way))) return TELLING_VALUE;
-  if (values.size >= 2 && values.size === Object.keys(simulation.fields).length) return ALL_VALUES;
-  return ways.includes('email') ? ADDRESS : 0;
-}

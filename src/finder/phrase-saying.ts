@@ -1,5 +1,5 @@
+import type { Heard } from './heard.ts';
 import { isEvidence } from './hedge.ts';
-import type { Heard } from './meaning.ts';
 import { clausesOf, unaskedKind } from './saying.ts';
 import type { Simulation } from './simulation.ts';
 

@@ -1,10 +1,9 @@
 import type { SearchResult } from 'minisearch';
-import { extractFields, type Reading, readingOf, wayOf } from './extract.ts';
-import { hedgeIn, isPhraseHedged } from './hedge.ts';
-import { languagesRead } from './language.ts';
-import { type Heard, meaningsOf } from './meaning.ts';
+import { extractFields, type Reading, wayOf } from './extract.ts';
+import { type Heard, heardIn } from './heard.ts';
+import { isPhraseHedged } from './hedge.ts';
+import { meaningsOf, mentionsIn } from './meaning.ts';
 import { isPhraseUnasked } from './phrase-saying.ts';
-import { clausesOf, isSeveral } from './saying.ts';
 import {
   type IndexedSimulation,
   type Phrase,
@@ -15,7 +14,9 @@ import {
   wordingOf,
 } from './search-index.ts';
 import { similarity } from './similar.ts';
-import { spokenIn } from './speech.ts';
+import type { Simulation } from './simulation.ts';
+import type { Spoken } from './speech.ts';
+import { spokenOf } from './stem.ts';
 import { termsOf, type Unit, unitsOf, withoutData } from './text.ts';
 
 export interface Scored {
@@ -53,38 +54,42 @@ export function scoreAll(
 /** The author's own phrase, said as it is written. Another simulation with the same phrase is a question. */
 const VERBATIM_BP = 10_000;
 
-function heardIn(
-  { patterns, languages }: SearchIndex,
-  utterance: string,
-  read = languagesRead(utterance, {}, languages),
-): Heard {
-  const spoken = spokenIn(utterance);
-  const hedge = madeOnce(() => hedgeIn(utterance, spoken));
-  const clauses = madeOnce(() => clausesOf(utterance, ...read));
-  const is_several = madeOnce(() => isSeveral(utterance, ...read));
-  return {
-    spoken,
-    reading: readingOf(utterance, patterns),
-    language: read[0],
-    get hedge() {
-      return hedge();
-    },
-    get clauses() {
-      return clauses();
-    },
-    get is_several() {
-      return is_several();
-    },
-  };
+export interface Unasked {
+  readonly simulation: Simulation;
+  readonly is_forbidden: boolean;
 }
 
-function madeOnce<T>(make: () => T): () => T {
-  let made: { readonly value: T } | null = null;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
+/**
+ * The simulation that is named best of those that nobody asks for now: it is denied, told, wished for or made to depend on
+ * something. Null where none is named as clearly as a goal would have to name it to be asked about.
+ */
+export function unaskedIn(
+  index: SearchIndex,
+  utterance: string,
+  read: readonly [string, ...string[]],
+): Unasked | null {
+  const heard = heardIn(index, utterance, read);
+  const spoken = heard.spoken.map((word) => withToldForms(word, read));
+  const by_words = [...mentionsIn(index, utterance, { ...heard, spoken })].map(([place, named]) => ({
+    place,
+    bp: mapped(MEANT, named.worth),
+    is_forbidden: named.is_forbidden,
+  }));
+  const by_phrases = scorePhrases(index, utterance, heard)
+    .filter(({ is_unasked, simulation: { entry } }) => is_unasked && entry.simulation.words === undefined)
+    .map(({ simulation: { place }, confidence_bp: bp }) => ({ place, bp, is_forbidden: false }));
+  const [best] = [...by_words, ...by_phrases].sort((a, b) => b.bp - a.bp || a.place - b.place);
+  if (best === undefined || best.bp < NAMED_BP) return null;
+  return { simulation: index.simulations[best.place]!.entry.simulation, is_forbidden: best.is_forbidden };
 }
+
+function withToldForms(word: Spoken, languages: readonly string[]): Spoken {
+  const more = word.forms.flatMap((form) => spokenOf(languages, form));
+  return more.length === 0 ? word : { ...word, forms: [...new Set([...word.forms, ...more])] };
+}
+
+/** As much as a goal needs to be asked about. */
+const NAMED_BP = 7000;
 
 /** From the score by words to basis points. Below 7000 an act or a thing is missing, or something else is talked about. */
 const MEANT: Calibration = [
@@ -106,7 +111,12 @@ function combined({ entry }: IndexedSimulation, phrase_bp: number, words_bp: num
   return is_whole ? Math.max(words_bp, ASK_BP) : words_bp;
 }
 
-function scorePhrases(index: SearchIndex, utterance: string, said: Heard): Scored[] {
+interface ScoredPhrase extends Scored {
+  /** Known well enough to be matched, and no request. */
+  readonly is_unasked: boolean;
+}
+
+function scorePhrases(index: SearchIndex, utterance: string, said: Heard): ScoredPhrase[] {
   const units = unitsOf(withoutData(utterance));
   const results = searchFor(index, queryOf(termsOf(units))).slice(0, CANDIDATES);
   const heard = hearing(units, results, index);
@@ -120,12 +130,11 @@ function scorePhrases(index: SearchIndex, utterance: string, said: Heard): Score
   return scored.map(({ simulation, matched, raw }, i) => {
     const close = i < CLOSELY ? closeScore(heard, simulation, matched, said.reading) : raw;
     const { simulation: named } = simulation.entry;
-    const is_sure =
+    const is_unasked =
       close >= SURE &&
-      !said.is_several &&
-      !isPhraseHedged(said, matched, named) &&
-      !isPhraseUnasked(said, matched, named, utterance);
-    return { simulation, confidence_bp: calibrated(is_sure ? close : Math.min(close, UNSURE)) };
+      (isPhraseHedged(said, matched, named) || isPhraseUnasked(said, matched, named, utterance));
+    const is_sure = close >= SURE && !said.is_several && !is_unasked;
+    return { simulation, confidence_bp: calibrated(is_sure ? close : Math.min(close, UNSURE)), is_unasked };
   });
 }
 

@@ -46,3 +46,11 @@ export function stemIn(language: string, word: string): string | null {
   const stem = stemmer(dictionaryForm(language, word) ?? word);
   return stem.length >= SHORTEST || language === 'de' || language === 'hi' ? stem : null;
 }
+
+/** The words that a folded word may speak of without asking for them, in any of the languages. */
+export function spokenOf(languages: readonly string[], word: string): string[] {
+  return languages
+    .flatMap((language) => LANGUAGE_RULES.get(language)?.spoken_of ?? [])
+    .filter(([form]) => form.test(word))
+    .map(([form, known]) => word.replace(form, known));
+}

@@ -246,5 +246,8 @@ function requireSamePlan(approved: PlanEffect, now: PlanEffect): void {
   );
   if (first)
     refuse('PLAN_DRIFT', `${first[0]} is not what it was when the plan was proposed.`, { path: first[0] });
+  const folder = approved.folders.find((path) => !now.folders.includes(path));
+  if (folder !== undefined)
+    refuse('PLAN_DRIFT', `${folder} was made since the plan was proposed.`, { path: folder });
   refuse('EFFECT_CHANGED', 'The plan would do something else than what was approved.');
 }

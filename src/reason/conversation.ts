@@ -23,7 +23,10 @@ export const conversationReasons = {
     'The answer belongs to a question that is no longer open.',
     'Say the whole goal again with `keyturn agent ask`.',
   ],
-  NOTHING_ASKED: ['The words do not ask for anything.', 'Say what is wanted with `keyturn agent ask`.'],
+  NOTHING_ASKED: [
+    'The words ask for nothing now: they name nothing, or they only speak of what they name.',
+    'Say what is wanted with `keyturn agent ask`.',
+  ],
   UTTERANCE_EMPTY: ['Nothing was said.', 'Say what is wanted with `keyturn agent ask`.'],
   UTTERANCE_TOO_LONG: ['The words are too many to be one goal.', 'Say it in fewer words.'],
   UTTERANCE_UNSAFE: [

@@ -57,11 +57,16 @@ describe('a conversation', () => {
       transcripts.push(spoken);
       const kinds = [...spoken.matchAll(/^ {2}\[([A-Z]+)/gmu)].map(([, kind]) => kind);
       expect(kinds.slice(0, 4)).toEqual(['CLARIFY', 'CONFIRM', 'CONFIRM', 'OUTCOME']);
-      expect(kinds[4]).not.toMatch(/^(CONFIRM|OUTCOME)$/);
+      expect(kinds[4]).toBe('REFUSED');
+      expect(spoken).toContain('[REFUSED NOTHING_ASKED]');
       expect(kinds[5]).toBe('OUTCOME');
       expect(place().written().length).toBe(before + 1);
     },
   );
+
+  it('notes no wish for what is there and was denied', async () => {
+    expect(await place().keyturn.simulations.wishes()).toMatchObject({ wishes: [] });
+  });
 
   it('is kept as it was spoken', async () => {
     expect(transcripts).toHaveLength(TALKS.length);

@@ -213,7 +213,10 @@ describe('a goal that is denied or only thought about', () => {
       kind: MATCH,
       reason_code: 'MATCH_CLARIFIED',
     });
-    expect(answer(bank, text, asked, 'no').packet.kind).toBe('MISSING_SIMULATION');
+    expect(answer(bank, text, asked, 'no').packet).toMatchObject({
+      kind: 'REFUSE',
+      reason_code: 'NOTHING_ASKED',
+    });
   });
 
   it('as an answer names nothing', () => {

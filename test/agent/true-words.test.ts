@@ -26,6 +26,28 @@ describe('what a user is told', () => {
     );
   });
 
+  it('is said in the language of the conversation', { timeout: 60_000 }, async () => {
+    const { conversations } = place().keyturn;
+    const told = async (utterance: string, language: string) =>
+      (await conversations.ask({ user_id: 'ada', utterance, language })).user_visible_text;
+    expect(await told('greet everybody kindly', 'fr')).toBe('Fait.');
+    expect(await told('break the old engine', 'de')).toMatch(/^Es lief und schlug fehl\./);
+    expect(await told('juggle seven flaming torches', 'es')).toMatch(/^Aquí nada puede hacer eso todavía\./);
+    const prompt = prompted(
+      await conversations.ask({
+        user_id: 'ada',
+        utterance: 'append a notebook line "nein"',
+        language: 'de',
+      }),
+    );
+    const { correlation_id, plan_id, step_id } = prompt;
+    const no = { correlation_id, plan_id, step_id, user_id: 'ada', text: 'nein' };
+    expect(await conversations.confirm(no)).toMatchObject({
+      kind: 'CANCELLED',
+      user_visible_text: 'Es wird nichts getan.',
+    });
+  });
+
   it('of a yes that comes too late is that nothing is done', { timeout: 60_000 }, async () => {
     const { keyturn, written } = place();
     const prompt = prompted(

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => stage?.close());
 afterEach(() => ada.page.unroute(HUNKS));
 
-async function looking(name: string): Promise<void> {
+async function looking(name: string): Promise<string> {
   const content = Array.from({ length: LINES }, (_, i) => `${name} line ${i + 1}\n`).join('');
   const { intent_id } = await stage.propose({
     issuer: 'docs-bot',
@@ -45,6 +45,7 @@ async function looking(name: string): Promise<void> {
   await ada.page.waitForSelector(`[data-intent="${intent_id}"]`);
   await reached(ada, 'ready');
   await ada.page.waitForSelector('.file .ln');
+  return intent_id;
 }
 
 /** From top to bottom, as somebody reads, a part of a screen at a time. */
@@ -79,7 +80,7 @@ describe('a part of a diff that is read apart', () => {
       if (is_held) await new Promise<void>((go) => held.push(go));
       await route.continue();
     });
-    await looking('late');
+    const intent_id = await looking('late');
     await readToTheEnd();
     await stayAtTheEnd();
     expect(held.length).toBeGreaterThan(0);
@@ -92,6 +93,8 @@ describe('a part of a diff that is read apart', () => {
     await expect.poll(dock).not.toContain('Not seen yet');
     await ada.page.keyboard.press('a');
     await reached(ada, 'done');
+    // It makes the folder of the other plans. One that is proposed before that would make the folder itself, and is drift after.
+    expect((await stage.keyturn.intents.waitFor({ intent_id })).standing).toBe('succeeded');
   });
 
   it('is not seen where it was jumped over', { timeout: TIME }, async () => {

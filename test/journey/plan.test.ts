@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
@@ -307,6 +307,15 @@ describe('a file that is no longer what the approver saw', () => {
     await expectRefusal('PLAN_DRIFT', () => run(p, intent, { confirm }));
     expect(text(p.root, 'a')).toBe('swapped, old');
     expect(existsSync(join(p.root, 'b'))).toBe(true);
+  });
+
+  it('is told as drift where a folder was made that the plan would have made', async () => {
+    const p = await planProject({});
+    const intent = await runnable(p, planOf([create('1', 'new/inner/n')]));
+    mkdirSync(join(p.root, 'new'));
+    const { message } = await expectRefusal('PLAN_DRIFT', () => run(p, intent));
+    expect(message).toContain('new was made since the plan was proposed.');
+    expect(existsSync(join(p.root, 'new/inner'))).toBe(false);
   });
 
   it('refuses the approval too, and the diff is not shown', async () => {

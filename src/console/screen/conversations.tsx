@@ -23,54 +23,70 @@ function All() {
       {({ conversations }) => (
         <List
           none="Nobody has asked for anything yet."
-          items={conversations.map((one) => {
-            const said = one as unknown as {
-              correlation_id: string;
-              user_id: string;
-              status: string;
-              began_at?: string;
-              goal?: string | null;
-            };
-            return (
-              <>
-                <div>
-                  <a href={`#/conversations/${encodeURIComponent(said.correlation_id)}`}>
-                    “<bdi dir="auto">{visible(said.goal ?? said.correlation_id).slice(0, 120)}</bdi>”
-                  </a>
-                  <p>
-                    <bdi>{visible(said.user_id ?? '')}</bdi>
-                  </p>
-                </div>
-                <span class="end">
-                  {said.status.toLowerCase()}
-                  {said.began_at ? `, ${dayOf(said.began_at)}` : ''}
-                </span>
-              </>
-            );
-          })}
+          items={conversations.map(({ correlation_id, goal, user_id, status, begun_at }) => (
+            <>
+              <div>
+                <a href={`#/conversations/${encodeURIComponent(correlation_id)}`}>
+                  “<bdi dir="auto">{visible(goal ?? 'The words were erased.').slice(0, 120)}</bdi>”
+                </a>
+                <p>
+                  <bdi>{visible(user_id)}</bdi>
+                </p>
+              </div>
+              <span class="end">
+                {status.toLowerCase()}, {dayOf(begun_at)}
+              </span>
+            </>
+          ))}
         />
       )}
     </PageFrame>
   );
 }
 
+/** What was said and what came of it, oldest first. */
 function One({ id }: { readonly id: string }) {
   const { api } = useApp();
   const told = useTold(
-    () => api.ledger.entries({ subject: `agent:${id}`, limit: 200 }),
+    () => api.conversations.status({ correlation_id: id }),
     [id],
     ({ subject }) => subject === `agent:${id}`,
   );
   return (
     <PageFrame title="Conversation" told={told} lead={<code>{visible(id)}</code>}>
-      {({ entries }) => (
-        <ul class="plain">
-          {entries.toReversed().map(({ seq, at, words }) => (
-            <li>
-              <time dateTime={at}>{clockOf(at)}</time> {visible(words)} <span class="dim">{seq}</span>
-            </li>
-          ))}
-        </ul>
+      {({ user_id, status, talk, plans }) => (
+        <>
+          <ul class="plain">
+            {talk.map(({ seq, at, kind, text, read_as }) => (
+              <li>
+                <time dateTime={at}>{clockOf(at)}</time>{' '}
+                <b>{kind === 'QUESTION' || kind === 'REFUSAL' ? 'Keyturn' : <bdi>{visible(user_id)}</bdi>}</b>{' '}
+                “<bdi dir="auto">{visible(text ?? 'The words were erased.')}</bdi>”
+                {read_as && <span class="dim"> read as {read_as.toLowerCase()}</span>}{' '}
+                <span class="dim">{seq}</span>
+              </li>
+            ))}
+          </ul>
+          <h2 class="head">What came of it: {status.toLowerCase()}</h2>
+          <List
+            none="Nothing was planned."
+            items={plans.flatMap(({ steps }) =>
+              steps.map(({ simulation, version, state, intent_id }) => (
+                <>
+                  <div>
+                    {intent_id === null ? (
+                      <b>{simulation}</b>
+                    ) : (
+                      <a href={`#/story/${intent_id}`}>{simulation}</a>
+                    )}{' '}
+                    <span class="dim">version {version}</span>
+                  </div>
+                  <span class="end">{state.toLowerCase().replaceAll('_', ' ')}</span>
+                </>
+              )),
+            )}
+          />
+        </>
       )}
     </PageFrame>
   );

@@ -146,6 +146,7 @@ export const deRules: LanguageRules = {
     ],
   },
   told_form: /(?:te|test|ten|tet)$|ge\p{L}{2,}(?:t|en)$|^(?:be|ent|er|ver|zer)\p{L}+t$/u,
+  spoken_of: [[/^(\p{L}*)ge(\p{L}{2,}?)(?:e?t|en)$/u, '$1$2en']],
   irregular: {
     gib: 'geben',
     gibt: 'geben',

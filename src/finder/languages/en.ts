@@ -96,6 +96,9 @@ export const enRules: LanguageRules = {
       'certainly not',
       'absolutely not',
       'over my dead body',
+      'out of the question',
+      '(?:hold|held|holding) off(?: on)?',
+      '(?:voted|decided|vote|decide|advise|advised|argued|am|is|are) against',
       'banned',
       'off limits',
       'of course not',
@@ -160,6 +163,11 @@ export const enRules: LanguageRules = {
   },
   told_form:
     /(?:ed|[^s]s|^(?:began|bought|brought|built|found|gave|held|kept|made|paid|saw|sent|sold|took|told|wrote))$/u,
+  spoken_of: [
+    [/^(\p{L}{3,})ing$/u, '$1'],
+    [/^(\p{L}{2,})ing$/u, '$1e'],
+    [/^(\p{L}{2,})(\p{L})\2ing$/u, '$1$2'],
+  ],
   irregular: {
     sent: 'send',
     built: 'build',

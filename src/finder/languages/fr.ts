@@ -146,6 +146,7 @@ export const frRules: LanguageRules = {
   },
   told_form: /(?:ée?s?|ait|aient|èrent|â[mt]es)$/u,
   respelled: { yer: 'ie', ger: 'geons', cer: 'çons' },
+  spoken_of: [[/^(\p{L}*)(ouv|couv|off)ert(?:e?s?)$/u, '$1$2rir']],
   irregular: {
     mets: 'mettre',
     mettez: 'mettre',

@@ -24,6 +24,11 @@ export interface LanguageRules {
   readonly likely?: Readonly<Partial<Record<SayingKind, readonly string[]>>>;
   /** How an act looks that is told and not asked for: "closed", "schloss". Held against the word as it was said. */
   readonly told_form?: RegExp;
+  /**
+   * Forms in which an act is spoken of more than asked for: "showing", "gezeigt", folded, with what they are forms of. They never lead to a
+   * match; they tell what nobody asked for from what is not there.
+   */
+  readonly spoken_of?: readonly (readonly [form: RegExp, word: string])[];
   /** Forms of verbs that no rule of endings finds: the form, and the word as it stands in a dictionary. */
   readonly irregular?: Readonly<Record<string, string>>;
   /** How the end of a verb is spelled before e or a, when its stem would sound otherwise: `zar` to `ce`. */
