@@ -6,6 +6,7 @@ import type { RowName, States } from '../fold/row.ts';
 import type { System } from '../gate/system.ts';
 import type { QuotaLimit } from '../identity/quota.ts';
 import type { SealedEntry } from '../ledger/entry.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { AgentCurrentRow, AgentLedgerRow } from './agent-tables.ts';
 
@@ -199,6 +200,22 @@ export interface Store {
   /** Absent where all services of a store are one. */
   readonly nonces?: Nonces;
   close(): Promise<void>;
+}
+
+/** All entries from `from` on, read batch by batch. */
+export async function* walkEntries(
+  read: (from: number) => Promise<readonly SealedEntry[]>,
+  from = 0,
+): AsyncGenerator<readonly SealedEntry[]> {
+  // Below zero lie the entries of another tenant.
+  if (!Number.isSafeInteger(from) || from < 0) refuse('SHAPE_INVALID', 'Entries are counted from 0.');
+  for (let seq = from; ; ) {
+    const batch = await read(seq);
+    if (batch.length > 0) yield batch;
+    // One that is not full ends with the last entry. Most readers ask for the few that are new.
+    if (batch.length < limits.read_batch) return;
+    seq = batch.at(-1)!.seq + 1;
+  }
 }
 
 /** All objects, read batch by batch, each behind the one before it. */

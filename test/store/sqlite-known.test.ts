@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { expectRefusal } from '../support/refusal.ts';
-import { denied, proposed } from './facts.ts';
+import { denied, enrolled, proposed } from './facts.ts';
 import { made, opened, sqlite } from './sqlite-file.ts';
 
 async function pending() {
@@ -33,6 +33,29 @@ describe('what a process knows from its own commits', () => {
     expect((await store.find('intent', id))!.status).toBe('approved');
     expect(told.status).toBe('proposed');
     await store.close();
+  });
+
+  it('is a list that is read again after each commit that changes it, and nobody who was told can change it', async () => {
+    const { path, store } = await pending();
+    const other = await opened(path);
+    const names = async () => (await store.all('principal')).map(({ name }) => name);
+    const before = await names();
+    await store.commit({ events: [enrolled('bo', 'ada')] });
+    expect(await names()).toEqual([...before, 'bo']);
+    await other.commit({ events: [enrolled('cy', 'ada')] });
+    expect(await names()).toEqual([...before, 'bo', 'cy']);
+    const told = await store.all('principal');
+    expect(() => Object.assign(told[0]!, { name: 'mallory' })).toThrow(TypeError);
+    told.length = 0;
+    sqlite(path, (db) =>
+      db.exec(
+        `UPDATE projection SET state = json_set(state, '$.name', 'dan') WHERE key = 'cy' AND name = 'principal'`,
+      ),
+    );
+    expect(await names()).toEqual([...before, 'bo', 'dan']);
+    await store.rebuild({ write: true });
+    expect(await names()).toEqual([...before, 'bo', 'cy']);
+    for (const one of [store, other]) await one.close();
   });
 
   it('is read again after a rebuild put it right', async () => {

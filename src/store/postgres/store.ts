@@ -3,7 +3,7 @@ import { originFrom } from '../../fold/ledger.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import { allClaims, type CheckedCommit, checkCommit } from '../decide.ts';
-import { type Receipt, type Store, walkObjects } from '../store.ts';
+import { type Receipt, type Store, walkEntries, walkObjects } from '../store.ts';
 import { parseAddress } from './address.ts';
 import { adopterOf } from './adopt.ts';
 import { readAgentCurrent, readAgentLedger } from './agent.ts';
@@ -220,7 +220,7 @@ function storeOf(
       return tip;
     },
     entry: (seq) => read((db) => readEntry(db, tenant, seq)),
-    entries: (from) => entriesFrom((seq) => read((db) => readEntries(db, tenant, seq)), from ?? 0),
+    entries: (from) => walkEntries((seq) => read((db) => readEntries(db, tenant, seq)), from),
     entriesOf: (subject) => read((db) => readEntriesOf(db, tenant, subject)),
     entryPage: (page) => read((db) => readEntryPage(db, tenant, page)),
     adopt: async (moved) => {
@@ -258,16 +258,5 @@ async function alone<T>(connected: Connect, act: (db: Connection) => Promise<T>)
     return await act(db);
   } finally {
     await db.end();
-  }
-}
-
-async function* entriesFrom(readFrom: (seq: number) => ReturnType<typeof readEntries>, from: number) {
-  if (!Number.isSafeInteger(from) || from < 0) refuse('SHAPE_INVALID', 'Entries are counted from 0.');
-  for (let seq = from; ; ) {
-    const batch = await readFrom(seq);
-    const last = batch.at(-1);
-    if (!last) return;
-    yield batch;
-    seq = last.seq + 1;
   }
 }

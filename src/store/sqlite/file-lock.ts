@@ -27,7 +27,15 @@ export async function openFileLock(path: string): Promise<FileLock> {
   const db = mapped(() => {
     const { O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
     closeSync(openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600));
-    return new DatabaseSync(path, { timeout: WAIT_ms });
+    const opened = new DatabaseSync(path, { timeout: WAIT_ms });
+    try {
+      // Otherwise each lock would make and remove a journal: a change in the folder of the store, after which the next commit looks for its files.
+      opened.exec('PRAGMA journal_mode = MEMORY');
+    } catch (error) {
+      opened.close();
+      throw error;
+    }
+    return opened;
   });
   return {
     hold: (act) => {

@@ -4,13 +4,12 @@ import { originFrom } from '../../fold/ledger.ts';
 import { refuse } from '../../refusal.ts';
 import { openForeign } from '../adopt.ts';
 import { type CheckedCommit, checkCommit } from '../decide.ts';
-import { type Store, walkObjects } from '../store.ts';
+import { type Store, walkEntries, walkObjects } from '../store.ts';
 import { adoptEntries } from './adopt.ts';
 import { readAgentCurrent, readAgentLedger } from './agent.ts';
 import type { Database } from './database.ts';
 import { groupCommit } from './group.ts';
 import { knownOf } from './known.ts';
-import { readAll } from './lists.ts';
 import { createFile, exists, openReadOnly, openToWrite } from './open.ts';
 import {
   readEntries,
@@ -87,7 +86,7 @@ function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boo
       return receipt;
     },
     find: async (name, key) => db.run(() => known.state(name, key)),
-    all: async (name) => db.run(() => readAll(db, tenant, name)),
+    all: async (name) => db.run(() => known.all(name)),
     keys: async (name, beginning, limit) => db.run(() => readKeys(db, tenant, name, beginning, limit)),
     page: async (name, page) => db.run(() => readPage(db, tenant, name, page)),
     agentLedger: async (page) => db.run(() => readAgentLedger(db, tenant, page)),
@@ -102,7 +101,7 @@ function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boo
       return db.run(known.tip);
     },
     entry: async (seq) => db.run(() => readEntry(db, tenant, seq)),
-    entries: (from) => entriesFrom(db, tenant, from ?? 0),
+    entries: (from) => walkEntries(async (seq) => db.run(() => readEntries(db, tenant, seq)), from),
     entriesOf: async (subject) => db.run(() => readEntriesOf(db, tenant, subject)),
     entryPage: async (page) => db.run(() => readEntryPage(db, tenant, page)),
     adopt: async ({ entries = [], objects = [] }) => {
@@ -121,16 +120,4 @@ function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boo
       db.close();
     },
   };
-}
-
-async function* entriesFrom(db: Database, tenant: Tenant, from: number) {
-  // Below zero lie the entries of another tenant.
-  if (!Number.isSafeInteger(from) || from < 0) refuse('SHAPE_INVALID', 'Entries are counted from 0.');
-  for (let seq = from; ; ) {
-    const batch = db.run(() => readEntries(db, tenant, seq));
-    const last = batch.at(-1);
-    if (!last) return;
-    yield batch;
-    seq = last.seq + 1;
-  }
 }
