@@ -1,8 +1,8 @@
 /** Makes the command line of dist/: `cli.cjs`, `lane-check.cjs`, and one script with all commands and what they need (`src/cli/bundle.ts` runs it). */
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from './setup.mjs';
 
@@ -45,30 +45,34 @@ const isOurs = (path) => path.startsWith('src/');
  */
 async function bundleCommands(outdir) {
   const { build } = await import('esbuild');
-  const make = (paths) =>
-    build({
-      ...OPTIONS,
-      entryPoints: Object.fromEntries(paths.map((path) => [path.replaceAll('/', '-'), path])),
-      plugins: [commandPackages],
-      // In the other form jsonc-parser asks for its files by names that no bundler sees.
-      mainFields: ['module', 'main'],
-      outdir,
-      write: false,
-      splitting: true,
-      minify: true,
-      define: { 'import.meta.url': '__url' },
-      metafile: true,
-    });
-  const { metafile: whole } = await make([MAIN]);
-  const sources = Object.keys(whole.inputs);
-  const { outputFiles, metafile } = await make(sources.filter(isOurs));
+  const { outputFiles, metafile } = await build({
+    ...OPTIONS,
+    entryPoints: Object.fromEntries(ours().map((path) => [path.replaceAll('/', '-'), path])),
+    plugins: [commandPackages],
+    // In the other form jsonc-parser asks for its files by names that no bundler sees.
+    mainFields: ['module', 'main'],
+    outdir,
+    write: false,
+    splitting: true,
+    minify: true,
+    define: { 'import.meta.url': '__url' },
+    metafile: true,
+  });
   const outputs = Object.values(metafile.outputs).map((output, i) => ({ ...output, ...outputFiles[i] }));
-  const parts = await Promise.all(reachedFromMain(outputs).map(partOf));
+  const reached = reachedFromMain(outputs);
+  const parts = await Promise.all(reached.map(partOf));
   const script = ascii(`(__url=>({\n${parts.join(',\n')}\n}))`);
   const name = `commands-${createHash('sha256').update(script).digest('hex').slice(0, 16)}.js`;
   mkdirSync(join(outdir, 'chunks'), { recursive: true });
   writeFileSync(join(outdir, 'chunks', name), script);
-  return { name, sources };
+  return { name, sources: reached.flatMap(({ inputs }) => Object.keys(inputs)) };
+}
+
+/** All that a command can be made of; what is in a browser is not. */
+function ours() {
+  return readdirSync(join(root, 'src'), { recursive: true })
+    .map((path) => `src/${path.replaceAll(sep, '/')}`)
+    .filter((path) => path.endsWith('.ts') && !/^src\/(console|audit\/browser)\//.test(path));
 }
 
 const fileName = (path) => `./${basename(path)}`;
@@ -105,11 +109,8 @@ function exportsGiven({ text, inputs, exports }) {
   const live = !Object.keys(inputs).every(isOurs);
   // A package that is no module is the default export of its part.
   const named = text.replace(/export default (\w+\(\));\s*$/, 'var __all=$1;export{__all as default};');
-  const [code, list = ''] = named.split(/export\{([^}]*)\};?\s*$/);
-  const members = list
-    .split(',')
-    .filter(Boolean)
-    .map((one) => one.split(' as '));
+  const [code, list = ''] = named.split(/export\{([^}]*)\};\s*$/);
+  const members = list === '' ? [] : list.split(',').map((one) => one.split(' as '));
   if (members.length !== exports.length) throw new Error('A part does not export what esbuild says.');
   const given = members.map(([local, name = local]) =>
     live ? `get ${name}(){return ${local}}` : `${name}:${local}`,
