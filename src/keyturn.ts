@@ -13,7 +13,7 @@ import { thisAccount } from './effect/process.ts';
 import { requireSandbox } from './effect/sandbox.ts';
 import { userFor } from './effect/user.ts';
 import type { NamedCaller } from './face/caller.ts';
-import { type Face, faceFor } from './face/face.ts';
+import { type Face, faceFor, namespacesOn } from './face/face.ts';
 import { type Methods, methodsOf } from './face/verb.ts';
 import { VERBS } from './face/verbs.ts';
 import type { Finder } from './finder/request.ts';
@@ -120,23 +120,23 @@ export class Keyturn {
   #token_uses: TokenUses | null = null;
   #nonces: Nonces | null = null;
   #notify_places: NotifyPlaces | null = null;
-  readonly intents: Methods<Verbs['intents']>;
-  readonly plans: Methods<Verbs['plans']>;
-  readonly runs: Methods<Verbs['runs']>;
-  readonly policies: Methods<Verbs['policies']>;
-  readonly tools: Methods<Verbs['tools']>;
-  readonly people: Methods<Verbs['people']>;
-  readonly agents: Methods<Verbs['agents']>;
-  readonly simulations: Methods<Verbs['simulations']>;
-  readonly conversations: Methods<Verbs['conversations']>;
+  declare readonly intents: Methods<Verbs['intents']>;
+  declare readonly plans: Methods<Verbs['plans']>;
+  declare readonly runs: Methods<Verbs['runs']>;
+  declare readonly policies: Methods<Verbs['policies']>;
+  declare readonly tools: Methods<Verbs['tools']>;
+  declare readonly people: Methods<Verbs['people']>;
+  declare readonly agents: Methods<Verbs['agents']>;
+  declare readonly simulations: Methods<Verbs['simulations']>;
+  declare readonly conversations: Methods<Verbs['conversations']>;
   /** `follow` is a method beside the verbs: its answer is a stream of entries without an end, and no JSON. */
-  readonly ledger: Methods<Verbs['ledger']> & {
+  declare readonly ledger: Methods<Verbs['ledger']> & {
     /** Every entry from one on, as it comes, whoever writes it. */
     readonly follow: (request: FollowRequest) => AsyncGenerator<Entry>;
   };
-  readonly system: Methods<Verbs['system']>;
-  readonly ids: Methods<Verbs['ids']>;
-  readonly mcp: Methods<Verbs['mcp']>;
+  declare readonly system: Methods<Verbs['system']>;
+  declare readonly ids: Methods<Verbs['ids']>;
+  declare readonly mcp: Methods<Verbs['mcp']>;
   /** Starts an MCP server of keyturn.yaml, looks at all its tools, and ends it. For a human at a terminal: it may not be accepted. */
   readonly lookAtServer: (server: string) => Promise<LookedServer>;
   /** Told what servers say unasked. Returns how to end that. */
@@ -160,20 +160,10 @@ export class Keyturn {
     const agent = () => (core ??= agentOf(layout, context, finder));
     const project = { layout, config, context, agent };
     this.as = (caller) => faceFor(project, telemetry, caller);
-    const methods = <N extends keyof Verbs>(name: N) => methodsOf(name, VERBS[name], project, telemetry);
-    this.intents = methods('intents');
-    this.plans = methods('plans');
-    this.runs = methods('runs');
-    this.policies = methods('policies');
-    this.tools = methods('tools');
-    this.people = methods('people');
-    this.agents = methods('agents');
-    this.simulations = methods('simulations');
-    this.conversations = methods('conversations');
-    this.ledger = { ...methods('ledger'), follow: (request) => follow(context, request) };
-    this.system = methods('system');
-    this.ids = methods('ids');
-    this.mcp = methods('mcp');
+    namespacesOn(this, (name) => ({
+      ...methodsOf(name, VERBS[name], project, telemetry),
+      ...(name === 'ledger' && { follow: (request: FollowRequest) => follow(context, request) }),
+    }));
     this.lookAtServer = (server) => lookAtServer(context, server);
     this.hearServers = (tell) => context.upstreams.hear(tell);
   }
@@ -236,24 +226,44 @@ export class Keyturn {
   /** What a capability says, for whoever holds it. That the control plane signed it is the executor's to verify. */
   static readCapability = async (text: string) =>
     (await import('./capability/chain.ts')).openChain(text, null);
-  static scopeOf = canonicalScope;
-  static conditionsOf = parseConditions;
+  static get scopeOf() {
+    return canonicalScope;
+  }
+  static get conditionsOf() {
+    return parseConditions;
+  }
 
   /** For an auditor with no project: an export or a proof, the fingerprint of the ledger key, and kept heads. */
-  static verifyExport = auditingFiles.verifyExportFile;
-  static verifySegments = auditingFiles.verifySegmentFiles;
-  static verifyProof = auditProof;
+  static get verifyExport() {
+    return auditingFiles.verifyExportFile;
+  }
+  static get verifySegments() {
+    return auditingFiles.verifySegmentFiles;
+  }
+  static get verifyProof() {
+    return auditProof;
+  }
   /** The entries of a verified file, with the objects that they name; and what they tell, as `ledger.entries` and `intents.story` do. */
-  static excerptOfExport = auditingFiles.excerptOfExportFile;
-  static excerptOfProof = excerptOfProof;
-  static entriesInFile = entriesInFile;
-  static storyInFile = storyInFile;
+  static get excerptOfExport() {
+    return auditingFiles.excerptOfExportFile;
+  }
+  static get excerptOfProof() {
+    return excerptOfProof;
+  }
+  static get entriesInFile() {
+    return entriesInFile;
+  }
+  static get storyInFile() {
+    return storyInFile;
+  }
 
   /** Makes the ledger of the configured store the one of this project, on a further host, once a human has confirmed it. */
   static join = async (request: JoinRequest) => (await import('./project/join.ts')).joinLedger(request);
 
   /** What a human must see of an effect. */
-  static showEffect = showEffect;
+  static get showEffect() {
+    return showEffect;
+  }
 
   /** Copies a ledger with its objects to another store, or goes on with a copy that broke off. */
   static copyStore = async (request: CopyRequest) => (await import('./project/store.ts')).copyStore(request);

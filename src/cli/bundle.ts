@@ -6,12 +6,19 @@ import { isWorthKeeping, readCodeCache, type ScriptFile, writeCodeCache } from '
 import type * as Main from './main.ts';
 
 /**
- * All commands as one script. It evaluates to an object of parts, each of which runs when it is first asked for. A script and not
- * modules, because V8 keeps only a script compiled on every node that we support. scripts/bundle.mjs makes it, and puts its name here.
+ * All commands as one script. It evaluates to an object of parts, one for each source file, each of which runs when something of it is
+ * first used. A script and not modules, because V8 keeps only a script compiled on every node that we support. scripts/bundle.mjs makes
+ * it, and puts its name here.
  */
 declare const BUNDLE: string;
 
-type Part = (exports: object, require: (name: string) => unknown, module: { exports: object }) => void;
+type Part = (
+  give: (exports: object) => void,
+  require: (name: string) => unknown,
+  later: (name: string) => Promise<unknown>,
+) => void;
+
+const MAIN = '0';
 
 /** In the place of `main.ts`, in a build. */
 export async function main(words: readonly string[]): Promise<number> {
@@ -20,7 +27,7 @@ export async function main(words: readonly string[]): Promise<number> {
   const script = new Script(source, { filename: file.path, ...(known && { cachedData: known.data }) });
   const usable = script.cachedDataRejected === false ? known : null;
   const bundle = new Bundle(script.runInThisContext()(import.meta.url));
-  const code = await (bundle.load('./main.js') as typeof Main).main(words);
+  const code = await (bundle.load(MAIN) as typeof Main).main(words);
   if (!bundle.hasFlags && isWorthKeeping(bundle.ran, usable)) {
     const parts = new Set([...(usable?.parts ?? []), ...bundle.ran]);
     writeCodeCache(file, () => ({ data: script.createCachedData(), parts }));
@@ -40,7 +47,7 @@ function readScript(path: string): { file: ScriptFile; source: string } {
 /** What runs of the script. */
 class Bundle {
   readonly #all: Readonly<Record<string, Part>>;
-  readonly #loaded = new Map<string, { exports: object }>();
+  readonly #loaded = new Map<string, object>();
   readonly #require = createRequire(import.meta.url);
   #has_flags = false;
 
@@ -49,22 +56,22 @@ class Bundle {
   }
 
   readonly load = (name: string): unknown => {
+    const known = this.#loaded.get(name);
+    if (known) return known;
     const part = this.#all[name];
     if (part === undefined) return this.#outside(name);
-    const known = this.#loaded.get(name);
-    if (known) return known.exports;
-    const module = { exports: {} };
-    this.#loaded.set(name, module);
-    part(module.exports, this.load, module);
-    return module.exports;
+    part((exports) => this.#loaded.set(name, exports), this.load, this.#later);
+    return this.#loaded.get(name);
   };
 
-  /**
-   * A module of node that few commands use is loaded when a member of it is: it takes some milliseconds, with what it brings along. The
-   * policy engine is WebAssembly. To optimise it costs more time and memory than one command gets back.
-   */
+  /** As `import()` answers: a package that is no module is its own default export. */
+  readonly #later = async (name: string): Promise<unknown> => {
+    const found = this.load(name);
+    return name in this.#all ? found : Object.create(found as object, { default: { value: found } });
+  };
+
+  /** The policy engine is WebAssembly. To optimise it costs more time and memory than one command gets back. */
   #outside(name: string): unknown {
-    if (SELDOM.has(name)) return new Proxy({}, { get: (_, member) => this.#require(name)[member] });
     if (name.startsWith(POLICY_ENGINE)) {
       const { setFlagsFromString } = this.#require('node:v8') as typeof import('node:v8');
       setFlagsFromString('--liftoff-only');
@@ -83,10 +90,4 @@ class Bundle {
   }
 }
 
-const SELDOM: ReadonlySet<string> = new Set([
-  'node:child_process',
-  'node:fs/promises',
-  'node:readline',
-  'node:tty',
-]);
 const POLICY_ENGINE = '@cedar-policy/';

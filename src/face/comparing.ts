@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import { once } from '../canonical/once.ts';
 import { changesTo, earlierApproved } from '../journey/earlier.ts';
 import { askedId, id, name, time } from './parts.ts';
-import { once, read } from './verb.ts';
+import { read } from './verb.ts';
 
 const differences = once(() =>
   z

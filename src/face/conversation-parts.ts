@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { once } from '../canonical/once.ts';
 import { PLAN_STATES, STEP_STATES } from '../event/agent.ts';
 import { code, digest, goal, id, name, time } from './parts.ts';
 import { CONVERSATION_STATUSES } from './statuses.ts';
-import { once } from './verb.ts';
 
 /** What a conversation is, as the ledger tells it. */
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { once } from '../canonical/once.ts';
 import { envelopeSchema } from '../intent/envelope.ts';
 import type { Effect } from '../journey/derived.ts';
 import { mcpEffectSchema } from '../mcp-call/effect.ts';
@@ -6,7 +7,6 @@ import type { PlanEffect } from '../plan/model.ts';
 import { actionTypes } from '../plan/operation.ts';
 import { effectSchema } from '../tool/effect.ts';
 import { digest } from './parts.ts';
-import { once } from './verb.ts';
 
 /** What would run, as it is hashed. */
 

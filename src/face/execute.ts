@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { once } from '../canonical/once.ts';
 import type { Holder } from '../capability/proof.ts';
 import type { OnOutput } from '../effect/child.ts';
 import type { Progress } from '../journey/derived.ts';
@@ -26,7 +27,7 @@ import {
   time,
 } from './parts.ts';
 import { shown } from './shown.ts';
-import { here, type OpenProject, once, read, write } from './verb.ts';
+import { here, type OpenProject, read, write } from './verb.ts';
 
 const meant = {
   intent_id: askedId,

@@ -1,3 +1,4 @@
+import { once } from '../canonical/once.ts';
 import type { Context } from '../journey/context.ts';
 import { refuse } from '../refusal.ts';
 import type { Telemetry } from '../telemetry.ts';
@@ -16,11 +17,16 @@ export function faceFor(
 ): Face {
   const context = { ...opened, account, ...(mayWrite && onceProven(opened, mayWrite)) };
   const who = () => callerOf(opened, name);
-  const namespaces = Object.entries(VERBS).map(([namespace, verbs]) => [
-    namespace,
-    methodsOf(namespace, verbs as Verbs, { ...project, context }, telemetry, who),
-  ]);
-  return Object.fromEntries(namespaces) as Face;
+  return namespacesOn({}, (name) =>
+    methodsOf(name, VERBS[name] as Verbs, { ...project, context }, telemetry, who),
+  ) as Face;
+}
+
+/** Each namespace is made when it is first used: a command uses one or two. */
+export function namespacesOn<T extends object>(target: T, make: (name: keyof Face) => object): T {
+  for (const name of Object.keys(VERBS) as (keyof Face)[])
+    Object.defineProperty(target, name, { get: once(() => make(name)), enumerable: true });
+  return target;
 }
 
 function onceProven({ store }: Context, may_write: () => boolean): Pick<Context, 'store' | 'may_write'> {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { once } from '../canonical/once.ts';
 import { missingOf } from '../gate/approved.ts';
 import type { Signer } from '../identity/act.ts';
 import { draftSchema } from '../intent/envelope.ts';
@@ -39,7 +40,7 @@ import {
 import { planSpec } from './plans.ts';
 import { proposal, proposalAnswer } from './proposal.ts';
 import { story } from './told.ts';
-import { act, here, once, read, write } from './verb.ts';
+import { act, here, read, write } from './verb.ts';
 
 const result = once(() =>
   z

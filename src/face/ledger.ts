@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { once } from '../canonical/once.ts';
 import { archive } from '../journey/archive.ts';
 import * as auditing from '../journey/audit.ts';
 import { listEntries } from '../journey/entries.ts';
@@ -10,7 +11,7 @@ import { readLedgerKey } from '../project/keys.ts';
 import { headPlaces, keptHeads } from '../project/open.ts';
 import { askedHash, askedId, digest, fingerprint, id, nextCursor, page, why } from './parts.ts';
 import { erasure, toldEntry } from './told.ts';
-import { act, here, nothing, once, read, write } from './verb.ts';
+import { act, here, nothing, read, write } from './verb.ts';
 
 const asked = once(() =>
   z.strictObject({

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { once } from '../canonical/once.ts';
 import type { Ordered } from '../journey/grant.ts';
 import { askedHash, askedId, digest, id, name, publicKey, time } from './parts.ts';
-import { once } from './verb.ts';
 
 /** What a human orders: one run of one attempt, within bounds. */
 

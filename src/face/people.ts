@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { once } from '../canonical/once.ts';
 import * as shape from '../event/shape.ts';
 import type { Signer } from '../identity/act.ts';
 import { assuranceOf } from '../identity/assurance.ts';
@@ -8,7 +9,7 @@ import * as crediting from '../journey/credential.ts';
 import * as enrolling from '../journey/enrol.ts';
 import { refuse } from '../refusal.ts';
 import { digest, id, kind, name, publicKey, time, why } from './parts.ts';
-import { act, here, nothing, once, read } from './verb.ts';
+import { act, here, nothing, read } from './verb.ts';
 
 const label = z.string();
 const life = { added_at: time, added_by: name, status: z.enum(['active', 'revoked']) };

@@ -1,9 +1,10 @@
 import * as z from 'zod';
+import { once } from '../canonical/once.ts';
 import type { PlanSpec } from '../plan/spec.ts';
 import { planEffect } from './effect.ts';
 import { code, id, reasonCode } from './parts.ts';
 import { shown } from './shown.ts';
-import { act, here, nothing, once, read, write } from './verb.ts';
+import { act, here, nothing, read, write } from './verb.ts';
 
 const bytes = here<{ readonly plan: Uint8Array; readonly config: Uint8Array | null }>('plan', 'config');
 const problem = once(() =>

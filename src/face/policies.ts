@@ -1,8 +1,9 @@
 import * as z from 'zod';
+import { once } from '../canonical/once.ts';
 import { policyFilesStanding } from '../journey/policy-files.ts';
 import { digest, name, time } from './parts.ts';
 import { shown } from './shown.ts';
-import { act, nothing, once, read } from './verb.ts';
+import { act, nothing, read } from './verb.ts';
 
 const scope = z.string();
 const decision = once(() =>

@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import { once } from '../canonical/once.ts';
 import type { Signer } from '../identity/act.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import type { Proposal } from '../journey/propose.ts';
 import { calledName } from '../mcp-call/name.ts';
 import { digest, id, name, time } from './parts.ts';
-import { once } from './verb.ts';
 
 /** What whoever proposed something is told. */
 export const proposal = once(() =>

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { once } from '../canonical/once.ts';
 import { requireIntent } from '../journey/context.ts';
 import { breakGlass } from '../journey/glass.ts';
 import { listCapabilities, listRuns } from '../journey/list-runs.ts';
@@ -21,7 +22,7 @@ import {
   why,
 } from './parts.ts';
 import { CAPABILITY_WORDS, RUN_WORDS } from './statuses.ts';
-import { act, nothing, once, read } from './verb.ts';
+import { act, nothing, read } from './verb.ts';
 
 export const begun = once(() =>
   z.strictObject({

@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { news } from '../agent/answer-shape.ts';
+import { once } from '../canonical/once.ts';
 import type { Body } from '../event/event.ts';
 import { packetShape } from '../finder/packet.ts';
 import type { Simulation } from '../finder/simulation.ts';
 import { limits } from '../limits.ts';
 import { digest, id, name, time, why } from './parts.ts';
 import { shown, shownLine } from './shown.ts';
-import { act, nothing, once, read, write } from './verb.ts';
+import { act, nothing, read, write } from './verb.ts';
 
 const status = z.enum(['Draft', 'Active', 'Deprecated', 'Disabled']);
 

@@ -1,9 +1,10 @@
 import * as z from 'zod';
+import { once } from '../canonical/once.ts';
 import { type Status, statusOf } from '../journey/status.ts';
 import { awaited, code, digest, freeze, id, name, reasonCode, reviewers, standing, time } from './parts.ts';
 import { policies } from './policies.ts';
 import { begun, begunOf } from './runs.ts';
-import { nothing, once, read } from './verb.ts';
+import { nothing, read } from './verb.ts';
 
 const goal = z.string().nullable();
 const needed = z

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { once } from '../canonical/once.ts';
 import { heardNow } from '../journey/beat.ts';
 import * as timing from '../journey/clock.ts';
 import { addControlKey } from '../journey/control.ts';
@@ -10,7 +11,7 @@ import type { Beat } from '../store/store.ts';
 import { gcOutcome, gcPreview } from './gc.ts';
 import { digest, freeze, id, name, publicKey, time, why } from './parts.ts';
 import { statusVerb } from './status.ts';
-import { act, nothing, once, read } from './verb.ts';
+import { act, nothing, read } from './verb.ts';
 
 const scope = z.enum(['system', 'tenant', 'agent', 'tool']);
 const askedFreeze = once(() =>

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { JsonObject } from '../canonical/json.ts';
+import { once } from '../canonical/once.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { absence, awaited, digest, id, intent, output, time } from './parts.ts';
 import { shown } from './shown.ts';
-import { once } from './verb.ts';
 
 /** What entries tell a person: one by one, and as the story of an intent. */
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { AgentContext } from '../agent/context.ts';
 import { guardPlain } from '../canonical/json.ts';
+import { once } from '../canonical/once.ts';
 import { describeIssue } from '../event/event.ts';
 import type { Signer } from '../identity/act.ts';
 import type { Context } from '../journey/context.ts';
@@ -55,15 +56,6 @@ export interface Here<H extends object> {
 
 export function here<H extends object>(...names: (keyof H & string)[]): Here<H> {
   return { names };
-}
-
-/** Makes a schema at its first use, and only then. */
-export function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 type None = Record<never, never>;

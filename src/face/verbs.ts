@@ -13,10 +13,50 @@ import { system } from './system.ts';
 import { tools } from './tools.ts';
 import type { RequestOf, ResultOf } from './verb.ts';
 
-/** Everything that Keyturn does, by namespace. The library, `--json`, its schemas and docs/api.md follow from this table. */
+/**
+ * Everything that Keyturn does, by namespace. The library, `--json`, its schemas and docs/api.md follow from this table. Each namespace
+ * is read when it is asked for: in a build, a command does not load the others.
+ */
 export const VERBS = {
-  ...{ intents, plans, runs, people, agents, policies, tools, mcp },
-  ...{ simulations, conversations, ledger, system, ids },
+  get intents() {
+    return intents;
+  },
+  get plans() {
+    return plans;
+  },
+  get runs() {
+    return runs;
+  },
+  get people() {
+    return people;
+  },
+  get agents() {
+    return agents;
+  },
+  get policies() {
+    return policies;
+  },
+  get tools() {
+    return tools;
+  },
+  get mcp() {
+    return mcp;
+  },
+  get simulations() {
+    return simulations;
+  },
+  get conversations() {
+    return conversations;
+  },
+  get ledger() {
+    return ledger;
+  },
+  get system() {
+    return system;
+  },
+  get ids() {
+    return ids;
+  },
 } as const;
 
 type Table = typeof VERBS;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { once } from '../canonical/once.ts';
 import { serverName } from '../event/shape.ts';
 import { limits, mcpLimits } from '../limits.ts';
 import { secretName, startSchema } from '../tool/schema.ts';
@@ -23,28 +24,30 @@ const modes = {
   tools: z.record(z.string().max(mcpLimits.tool_name_chars), z.strictObject({ mode })).default({}),
 };
 
-const programSchema = startSchema.extend(modes);
+const programSchema = once(() => startSchema.extend(modes));
 
-const remoteSchema = z.strictObject({
-  ...modes,
-  url: z.url({ protocol: /^https?$/ }).max(2048),
-  /** Sent with each message, and shown to whoever accepts the server. */
-  headers: z.record(header, z.string().regex(/^[ -~]{0,2048}$/)).default({}),
-  /** Secrets of the executor, each in the header that stands before it. */
-  secrets: z.record(header, secretName).default({}),
-  /** A secret of the executor that is sent as `Authorization: Bearer`. */
-  bearer: secretName.nullable().default(null),
-  /** Networks that are not public and may be connected to all the same. */
-  allow: z
-    .array(z.union([z.cidrv4(), z.cidrv6()]))
-    .max(32)
-    .default([]),
-  timeout_s: z.int().min(1).max(limits.timeout_s).default(limits.timeout_s_default),
-});
+const remoteSchema = once(() =>
+  z.strictObject({
+    ...modes,
+    url: z.url({ protocol: /^https?$/ }).max(2048),
+    /** Sent with each message, and shown to whoever accepts the server. */
+    headers: z.record(header, z.string().regex(/^[ -~]{0,2048}$/)).default({}),
+    /** Secrets of the executor, each in the header that stands before it. */
+    secrets: z.record(header, secretName).default({}),
+    /** A secret of the executor that is sent as `Authorization: Bearer`. */
+    bearer: secretName.nullable().default(null),
+    /** Networks that are not public and may be connected to all the same. */
+    allow: z
+      .array(z.union([z.cidrv4(), z.cidrv6()]))
+      .max(32)
+      .default([]),
+    timeout_s: z.int().min(1).max(limits.timeout_s).default(limits.timeout_s_default),
+  }),
+);
 
 /** One MCP server in keyturn.yaml: a program, or a URL. Nothing of it is started or asked until a human has accepted it. */
 export const serverEntrySchema = z.looseObject({}).transform((value, context): ServerEntry => {
-  const parsed = (Object.hasOwn(value, 'url') ? remoteSchema : programSchema).safeParse(value);
+  const parsed = (Object.hasOwn(value, 'url') ? remoteSchema() : programSchema()).safeParse(value);
   if (parsed.success) return parsed.data;
   for (const { path, message } of parsed.error.issues)
     context.issues.push({ code: 'custom', path: [...path], message, input: value });
@@ -56,6 +59,6 @@ export const serversSchema = z
   .refine((all) => Object.keys(all).length <= mcpLimits.servers, `has more than ${mcpLimits.servers} servers`)
   .default({});
 
-export type RemoteEntry = z.infer<typeof remoteSchema>;
-export type ServerEntry = z.infer<typeof programSchema> | RemoteEntry;
+export type RemoteEntry = z.infer<ReturnType<typeof remoteSchema>>;
+export type ServerEntry = z.infer<ReturnType<typeof programSchema>> | RemoteEntry;
 export type ServerEntries = Readonly<Record<string, ServerEntry>>;

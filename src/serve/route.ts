@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { once, type Verb } from '../face/verb.ts';
+import { once } from '../canonical/once.ts';
+import type { Verb } from '../face/verb.ts';
 import { VERBS } from '../face/verbs.ts';
 
 /** As much of a JSON Schema as the rules of the door look at. */

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { basename, posix } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join, posix } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fileFolder, makeProject } from '../cli/project.ts';
 import { freshDist } from '../support/dist.ts';
 
 /** The sources that are loaded with a file: what it imports, but for types, and not what it loads later. */
@@ -37,5 +38,38 @@ describe('T8: the command line loads', () => {
     const scripts = dist.scripts(['explain', 'USAGE']);
     expect(scripts.filter((path) => !path.startsWith(dist.folder))).toEqual([]);
     expect(scripts.length).toBeLessThan(5);
+  });
+
+  describe('in a project', () => {
+    const folder = fileFolder();
+    let intent_id: string;
+    beforeAll(async () => {
+      const project = await makeProject(folder);
+      ({ id: intent_id } = await project.propose('greet', { name: 'Ada' }));
+    });
+    const ran = (word: string) =>
+      dist.sources([word, ...(word === 'show' ? [intent_id] : []), '--project', folder]);
+
+    /** Of these folders, what every command that looks needs to open a project. */
+    const LARGE = /^src\/(agent|audit|finder|hook|lane|mcp|plan|policy|serve|story)\//;
+    const NEEDED = ['src/plan/limits.ts', 'src/policy/request.ts'];
+
+    it.each([
+      ['status', ['src/policy/quorum.ts', 'src/policy/set.ts', 'src/policy/shape.ts', 'src/policy/table.ts']],
+      ['list', []],
+      ['show', ['src/story/tell.ts', 'src/story/words.ts']],
+    ])('for %s what it uses, and of the packages no other', (word, more) => {
+      const sources = ran(word);
+      const packages = sources.map((path) => /^node_modules\/([^/]+)/.exec(path)?.[1]).filter(Boolean);
+      expect([...new Set(packages)].sort()).toEqual(['commander', 'yaml', 'zod']);
+      expect(sources.filter((path) => LARGE.test(path) && !NEEDED.includes(path)).sort()).toEqual(more);
+      expect(sources.length).toBeLessThan(180);
+    });
+
+    it('the messages of zod with its schemas', () => {
+      writeFileSync(join(folder, 'keyturn.yaml'), 'version: 1\nintent_ttl: 3\n');
+      const { stderr } = dist.run(['status', '--project', folder]);
+      expect(stderr).toContain('intent_ttl: Invalid input: expected string, received number');
+    });
   });
 });

@@ -1,7 +1,8 @@
 import { spawn as spawnProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
 import { spawn as spawnInTerminal } from '@lydell/node-pty';
 import { buildSync } from 'esbuild';
@@ -79,17 +80,20 @@ export function inTerminal(words: readonly string[], where: Where): Session {
     rows: where.rows ?? 50,
     cwd: where.cwd,
     env: isolated(where),
+    encoding: null,
   });
+  const text_of = new StringDecoder();
   let raw = '';
   let seen = 0;
   let ended: number | null = null;
   let waiting: (() => void) | null = null;
   const wake = () => waiting?.();
-  pty.onData((chunk) => {
-    raw += chunk;
+  const read = (bytes: Buffer) => {
+    raw += text_of.write(bytes);
     wake();
-  });
-  const hangUp = readToTheEnd(pty, () => raw.length);
+  };
+  pty.onData((chunk) => read(chunk as unknown as Buffer));
+  const hangUp = readToTheEnd(pty, read);
   const exited = new Promise<number>((done) => {
     pty.onExit(({ exitCode, signal }) => {
       ended = signal ? 128 + signal : exitCode;
@@ -137,21 +141,36 @@ export function inTerminal(words: readonly string[], where: Where): Session {
 }
 
 /**
- * 200 ms after the end of a command its terminal is closed, whatever is still in it: on a busy machine that is the end of a long
- * output. It is closed once a turn of the event loop has read nothing. Returns how to close it at once.
+ * When a command has ended, libuv takes the first read that does not fill its buffer for the end of the terminal. A read of a terminal
+ * never fills it, and on a busy machine more is to come: it is read here, before the terminal is closed. Returns how to close it at once.
  */
-function readToTheEnd(pty: object, readSoFar: () => number): () => void {
-  const { _socket: socket } = pty as { readonly _socket: { destroy(): unknown } };
-  const close = socket.destroy.bind(socket);
-  const whenDrained = () => {
-    const before = readSoFar();
-    setTimeout(() => setImmediate(() => (readSoFar() === before ? close() : whenDrained())), 20);
+function readToTheEnd(pty: object, read: (bytes: Buffer) => void): () => void {
+  const { _socket: socket, _fd: fd } = pty as {
+    readonly _socket: { destroy(): unknown };
+    readonly _fd: number;
   };
-  socket.destroy = whenDrained;
+  const close = socket.destroy.bind(socket);
+  socket.destroy = () => {
+    socket.destroy = close;
+    for (let bytes = rest(fd); bytes !== null; bytes = rest(fd)) read(bytes);
+    return close();
+  };
   return () => {
     socket.destroy = close;
     (pty as { destroy(): void }).destroy();
   };
+}
+
+/** Null where there is no more: EIO after the last process has closed the terminal, EAGAIN where another still has it open. */
+function rest(fd: number): Buffer | null {
+  const bytes = Buffer.alloc(64 * 1024);
+  try {
+    const length = readSync(fd, bytes);
+    return length === 0 ? null : bytes.subarray(0, length);
+  } catch (error) {
+    if (['EIO', 'EAGAIN'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw error;
+  }
 }
 
 function commandLine(words: readonly string[], split: string | undefined): [string, string[]] {

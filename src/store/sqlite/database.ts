@@ -198,12 +198,15 @@ function mapped<T>(act: () => T): T {
 
 /** Tries again while another connection is in the way. For what reads, and for what begins: it has changed nothing until then. */
 function patiently<T>(busy_ms: number, act: () => T): T {
-  const until_ms = performance.now() + busy_ms;
+  let until_ms: number | null = null;
   for (;;) {
     try {
       return act();
     } catch (error) {
-      if (!isBusy(error) || performance.now() >= until_ms) throw error;
+      if (!isBusy(error)) throw error;
+      // Asked for where it is needed: node loads what measures time when it is first used.
+      until_ms ??= performance.now() + busy_ms;
+      if (performance.now() >= until_ms) throw error;
     }
   }
 }
