@@ -5,6 +5,7 @@ import { mcpLimits } from '../limits.ts';
 import { HOLD_MS, type McpCaller } from '../mcp/call.ts';
 import { type Answered, Cancelled, McpDoor } from '../mcp/door.ts';
 import {
+  bytesOf,
   ERRORS,
   errorOf,
   type Message,
@@ -180,11 +181,9 @@ function callerFor({ keyturn, address, going }: McpRequest, caller: AgentCaller)
   };
 }
 
-const encoder = new TextEncoder();
-
 /** Marks the answer as read only when all of it was taken: a client that went away asks again, and nothing runs twice. */
 function written({ response, written: mark }: Answered, { method, is_modern }: Message): Response {
-  const bytes = encoder.encode(JSON.stringify(response));
+  const bytes = bytesOf(response);
   let is_sent = false;
   const stream = new ReadableStream<Uint8Array>(
     {
