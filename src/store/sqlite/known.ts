@@ -1,5 +1,6 @@
 import type { Digest } from '../../canonical/digest.ts';
 import { deepFrozen } from '../../canonical/frozen.ts';
+import type { ListedRow } from '../../fold/projection.ts';
 import type { Row, RowName, States } from '../../fold/row.ts';
 import { GENESIS } from '../../ledger/entry.ts';
 import { limits } from '../../limits.ts';
@@ -7,7 +8,7 @@ import { refuse } from '../../refusal.ts';
 import type { StoredLedger } from '../decide.ts';
 import type { Tip } from '../store.ts';
 import type { Database } from './database.ts';
-import { readListed } from './lists.ts';
+import { readAll, readListed } from './lists.ts';
 import { ledgerOf, type Tenant } from './rows.ts';
 import { idOf, seqOf } from './schema.ts';
 
@@ -23,6 +24,8 @@ export interface KnownRows {
   readonly ledger: StoredLedger;
   /** What a row holds now, frozen: the next commit is judged by it. */
   state<N extends RowName>(name: N, key: string): States[N] | null;
+  /** The same of all rows of a projection that has few, oldest first. */
+  all<N extends ListedRow>(name: N): States[N][];
   /** What this connection has written by now. */
   absorb(tip: Tip, rows: Iterable<Row>): void;
   absorbLists(listed: number): void;
@@ -33,6 +36,7 @@ export interface KnownRows {
 export function knownOf(db: Database, tenant: Tenant): KnownRows {
   const stored = ledgerOf(db, tenant);
   const rows = new Map<string, Row | null>();
+  const all_of = new Map<ListedRow, readonly object[]>();
   const refOf = (name: RowName, key: string) => `${name} ${key}`;
   let known: Tip | null = null;
   let listed: number | null = null;
@@ -41,6 +45,7 @@ export function knownOf(db: Database, tenant: Tenant): KnownRows {
 
   function forget(): void {
     rows.clear();
+    all_of.clear();
     known = null;
     listed = null;
   }
@@ -51,6 +56,7 @@ export function knownOf(db: Database, tenant: Tenant): KnownRows {
     const { data_version } = db.sql('PRAGMA data_version').get() as { data_version: number };
     if (data_version !== version || rows.size > limits.kept_rows) rows.clear();
     if (data_version !== version) {
+      all_of.clear();
       is_newest = false;
       listed = null;
     }
@@ -69,6 +75,13 @@ export function knownOf(db: Database, tenant: Tenant): KnownRows {
     return deepFrozen(ledger.row(name, key)?.state ?? null);
   }
 
+  function all<N extends ListedRow>(name: N): States[N][] {
+    look();
+    const found = all_of.get(name) ?? deepFrozen(readAll(db, tenant, name));
+    if (found.length <= limits.kept_rows) all_of.set(name, found);
+    return [...found] as States[N][];
+  }
+
   const ledger: StoredLedger = {
     ...stored,
     row: <N extends RowName>(name: N, key: string) => {
@@ -83,7 +96,10 @@ export function knownOf(db: Database, tenant: Tenant): KnownRows {
 
   function absorb(tip: Tip, written: Iterable<Row>): void {
     known = tip;
-    for (const row of written) rows.set(refOf(row.name, row.key), row);
+    for (const row of written) {
+      rows.set(refOf(row.name, row.key), row);
+      all_of.delete(row.name as ListedRow);
+    }
   }
 
   return {
@@ -94,6 +110,7 @@ export function knownOf(db: Database, tenant: Tenant): KnownRows {
     },
     ledger,
     state,
+    all,
     absorb,
     absorbLists: (end) => {
       listed = end;

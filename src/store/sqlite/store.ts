@@ -10,7 +10,6 @@ import { readAgentCurrent, readAgentLedger } from './agent.ts';
 import type { Database } from './database.ts';
 import { groupCommit } from './group.ts';
 import { knownOf } from './known.ts';
-import { readAll } from './lists.ts';
 import { createFile, exists, openReadOnly, openToWrite } from './open.ts';
 import {
   readEntries,
@@ -87,7 +86,7 @@ function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boo
       return receipt;
     },
     find: async (name, key) => db.run(() => known.state(name, key)),
-    all: async (name) => db.run(() => readAll(db, tenant, name)),
+    all: async (name) => db.run(() => known.all(name)),
     keys: async (name, beginning, limit) => db.run(() => readKeys(db, tenant, name, beginning, limit)),
     page: async (name, page) => db.run(() => readPage(db, tenant, name, page)),
     agentLedger: async (page) => db.run(() => readAgentLedger(db, tenant, page)),
