@@ -266,6 +266,7 @@ async function* entriesFrom(readFrom: (seq: number) => ReturnType<typeof readEnt
     const last = batch.at(-1);
     if (!last) return;
     yield batch;
+    if (batch.length < limits.read_batch) return;
     seq = last.seq + 1;
   }
 }

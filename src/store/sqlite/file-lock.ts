@@ -27,7 +27,10 @@ export async function openFileLock(path: string): Promise<FileLock> {
   const db = mapped(() => {
     const { O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
     closeSync(openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600));
-    return new DatabaseSync(path, { timeout: WAIT_ms });
+    const lock = new DatabaseSync(path, { timeout: WAIT_ms });
+    // Otherwise each lock makes a file beside it, and removes it again.
+    lock.exec('PRAGMA journal_mode = MEMORY');
+    return lock;
   });
   return {
     hold: (act) => {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { rememberedKeys } from '../../canonical/ed25519.ts';
 import { originFrom } from '../../fold/ledger.ts';
+import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import { openForeign } from '../adopt.ts';
 import { type CheckedCommit, checkCommit } from '../decide.ts';
@@ -130,6 +131,7 @@ async function* entriesFrom(db: Database, tenant: Tenant, from: number) {
     const last = batch.at(-1);
     if (!last) return;
     yield batch;
+    if (batch.length < limits.read_batch) return;
     seq = last.seq + 1;
   }
 }
