@@ -47,7 +47,7 @@ export async function answerAsked(
     case 'completion/complete':
       return completion(caller, params);
     case 'logging/setLevel':
-      await setLevel(caller, params.level ?? 'info');
+      await setLevel(caller, params.level ?? null);
       return {};
     case 'resources/subscribe':
       await requireWatched(watched).add(caller, textIn(params, 'uri'));

@@ -176,6 +176,7 @@ function callerFor({ keyturn, address, going }: McpRequest, caller: AgentCaller)
     link: (intent_id) => `${address}/#intent=${intent_id}`,
     hold_ms: HOLD_MS,
     holders: going.holders,
+    has_others: true,
     hear: keyturn.hearServers,
     entries: (signal) => entriesFromNow(keyturn.ledger, signal),
   };

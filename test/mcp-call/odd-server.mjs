@@ -116,7 +116,10 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     answer(id, { resultType: 'complete', supportedVersions: [meta], capabilities: { tools: {} } });
   } else if (method === 'tools/list') answer(id, toolsFor(params.cursor));
   else if (method === 'tools/call') act(id, params.arguments ?? {}, params._meta?.progressToken);
-  else if (method === 'resources/subscribe' || method === 'resources/unsubscribe') {
+  else if (method === 'logging/setLevel') {
+    appendFileSync(log, `${method} ${params.level}\n`);
+    answer(id, {});
+  } else if (method === 'resources/subscribe' || method === 'resources/unsubscribe') {
     appendFileSync(log, `${method} ${params.uri}\n`);
     answer(id, {});
     if (method === 'resources/unsubscribe') return;

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { turned, writeServers } from '../mcp-call/servers.ts';
-import { type Project, writeRegistry } from '../support/project.ts';
+import { turned } from '../mcp-call/servers.ts';
+import type { Project } from '../support/project.ts';
 import { type Heard, piped } from './piped.ts';
 import { heardFrom, posted } from './posted.ts';
 import { STATELESS_META } from './stage.ts';
@@ -29,58 +29,6 @@ const logOf = ({ files }: { files: string }) =>
 /** A human takes a server back: what the gate offers is another list. */
 const changed = ({ keyturn, ada }: Project) =>
   keyturn.mcp.remove({ server: 'odd', reason: 'enough', signer: ada });
-
-describe('a client is told that what the gate offers changed, when somebody edited a file', () => {
-  const TOOLS_CHANGED = LISTS[0]!;
-  const note = (summary: string) =>
-    JSON.stringify({
-      version: 1,
-      tools: [{ name: 'note', summary, executable: '/bin/true', sandbox: {}, undo: 'exact' }],
-    });
-
-  it('over standard input, unasked with a handshake: tools.yaml, then keyturn.yaml, each once', LONG, async () => {
-    const { p, send, answer, answers } = await piped(PASS);
-    send(1, 'tools/list', {});
-    await answer(1);
-    writeRegistry(p.root, note('First words.'));
-    await expect.poll(() => methodsIn(answers), SOON).toEqual([TOOLS_CHANGED]);
-    writeServers(p.root, {}, p.files);
-    await expect.poll(() => methodsIn(answers).length, SOON).toBe(4);
-    expect(methodsIn(answers).slice(1).sort()).toEqual([...LISTS].sort());
-    // What it was told of is what it gets: nothing else is told until something else changes.
-    send(2, 'tools/list', {});
-    expect((await answer(2)).result.tools.map(({ name }: { name: string }) => name)).toContain('note');
-    writeRegistry(p.root, note('Other words.'));
-    await expect.poll(() => methodsIn(answers).slice(4), SOON).toEqual([TOOLS_CHANGED]);
-  });
-
-  it('over standard input, where it listens, without one; and nothing else', LONG, async () => {
-    const { p, raw, answers } = await piped();
-    raw(JSON.stringify({ jsonrpc: '2.0', ...listening('a', { promptsListChanged: true }) }));
-    raw(JSON.stringify({ jsonrpc: '2.0', ...listening('b', { toolsListChanged: true }) }));
-    await expect.poll(() => methodsIn(answers), SOON).toEqual([ACKNOWLEDGED, ACKNOWLEDGED]);
-    writeRegistry(p.root, note('Words.'));
-    await expect.poll(() => methodsIn(answers).slice(2), SOON).toEqual([TOOLS_CHANGED]);
-    expect(answers.at(-1)!.params._meta[SUBSCRIPTION]).toBe('b');
-  });
-
-  it('over HTTP, on the stream of a session, also of a file that cannot be read any more', LONG, async () => {
-    const { p, stream, session } = await posted();
-    const heard = heardFrom(await stream({ headers: await session() }));
-    writeRegistry(p.root, note('Words.'));
-    await expect.poll(() => methodsIn(heard), SOON).toEqual([TOOLS_CHANGED]);
-    writeRegistry(p.root, 'no registry');
-    await expect.poll(() => methodsIn(heard).length, SOON).toBe(4);
-  });
-
-  it('over HTTP, where it listens', LONG, async () => {
-    const { p, send } = await posted();
-    const heard = heardFrom(await send(listening('a', { toolsListChanged: true })));
-    await expect.poll(() => methodsIn(heard), SOON).toEqual([ACKNOWLEDGED]);
-    writeRegistry(p.root, note('Words.'));
-    await expect.poll(() => methodsIn(heard), SOON).toEqual([ACKNOWLEDGED, TOOLS_CHANGED]);
-  });
-});
 
 describe('a client is told that what the gate offers changed, when a human decided it', () => {
   it('over standard input, unasked with a handshake', LONG, async () => {
@@ -158,6 +106,28 @@ describe('what a server says unasked', () => {
       .poll(() => methodsIn(answers).sort(), SOON)
       .toEqual(['notifications/message', LISTS[1], LISTS[2]].sort());
     expect(told('notifications/message')).toMatchObject([{ logger: 'odd', data: 'a log line' }]);
+  });
+
+  it('has the level of its log set by its only client, and by no caller of a service', LONG, async () => {
+    const set = (level: unknown) => ({ id: 5, method: 'logging/setLevel', params: { level } });
+    const { p, raw, answer, answers } = await piped(PASS);
+    raw(JSON.stringify({ jsonrpc: '2.0', ...set('debug') }));
+    expect((await answer(5)).result).toEqual({});
+    expect(logOf(p)).toEqual(['logging/setLevel debug']);
+    answers.length = 0;
+    raw(JSON.stringify({ jsonrpc: '2.0', ...set('loud') }));
+    expect((await answer(5)).error!.code).toBe(-32602);
+    const { p: served, post, session, address, bot } = await posted(PASS);
+    const headers = await session();
+    expect((await post(set('debug'), { headers })).body.result).toEqual({});
+    expect((await post(set('loud'), { headers })).body.error.code).toBe(-32602);
+    const told = await fetch(`${address}/v1/mcp/ask`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${bot.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ server: 'odd', method: 'logging/setLevel', params: { level: 'debug' } }),
+    });
+    expect(((await told.json()) as { code: string }).code).toBe('SHAPE_INVALID');
+    expect(logOf(served)).toEqual([]);
   });
 
   it('of its log reaches no caller over HTTP: the call of another one may have caused it', LONG, async () => {
