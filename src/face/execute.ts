@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Holder } from '../capability/proof.ts';
 import type { OnOutput } from '../effect/child.ts';
 import type { Progress } from '../journey/derived.ts';
-import { liveOutput, liveStep } from '../journey/live.ts';
+import { liveOutput, liveProgress, liveStep } from '../journey/live.ts';
 import type { Presented } from '../journey/present.ts';
 import type { LookRequest } from '../journey/ready.ts';
 import type { Report } from '../journey/record.ts';
@@ -152,7 +152,7 @@ export const executing = {
   }),
 
   live: read({
-    open_to: 'people',
+    open_to: 'proposer',
     about:
       'What a run prints and which steps of a plan it has come to, while it goes on. Ask again with the positions of the last answer; it is no part of any proof.',
     input: () =>
@@ -163,6 +163,8 @@ export const executing = {
         stderr_after: position,
         /** How many steps are known: `steps_next` of the last answer. */
         steps_after: position,
+        /** Which progress is known: that of the last answer. */
+        progress_after: z.number().optional(),
         /** How long to wait for something new. */
         wait_ms: z
           .int()
@@ -186,6 +188,8 @@ export const executing = {
         /** Of a plan, while it goes on. Its report has all of them. */
         steps: z.array(liveStep).readonly(),
         steps_next: z.int(),
+        /** Of a call to an MCP server, while it goes on: the newest that the server said. */
+        progress: liveProgress.nullable(),
       }),
     here: here<{ readonly signal?: AbortSignal | undefined }>('signal'),
     run: ({ context }, request) => liveOutput(context, request),
