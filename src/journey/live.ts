@@ -68,9 +68,7 @@ export const liveStep = z
 export type LiveStep = z.output<typeof liveStep>;
 
 /** How far a call has come, as its server says. */
-export const liveProgress = z
-  .strictObject({ progress: z.number(), total: z.number().nullable() })
-  .readonly();
+export const liveProgress = z.strictObject({ progress: z.number(), total: z.number().nullable() }).readonly();
 type LiveProgress = z.output<typeof liveProgress>;
 
 const counts = z.strictObject({ stdout: z.int(), stderr: z.int() });

@@ -49,11 +49,7 @@ export function bytesOf(message: Response | JsonObject, before = '', after = '')
   const { jsonrpc, id = null, result } = message;
   if (!(result instanceof RenderedResult)) return Buffer.from(`${before}${JSON.stringify(message)}${after}`);
   const opened = JSON.stringify({ jsonrpc, id }).slice(0, -1);
-  return Buffer.concat([
-    Buffer.from(`${before}${opened},"result":`),
-    result.bytes,
-    Buffer.from(`}${after}`),
-  ]);
+  return Buffer.concat([Buffer.from(`${before}${opened},"result":`), result.bytes, Buffer.from(`}${after}`)]);
 }
 
 /** Something wrong with a message, to be answered as an error of the protocol with this number. */

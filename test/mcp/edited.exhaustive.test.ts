@@ -28,21 +28,25 @@ describe('a client is told that what the gate offers changed, when somebody edit
       tools: [{ name: 'note', summary, executable: '/bin/true', sandbox: {}, undo: 'exact' }],
     });
 
-  it('over standard input, unasked with a handshake: tools.yaml, then keyturn.yaml, each once', LONG, async () => {
-    const { p, send, answer, answers } = await piped(PASS);
-    send(1, 'tools/list', {});
-    await answer(1);
-    writeRegistry(p.root, note('First words.'));
-    await expect.poll(() => methodsIn(answers), SOON).toEqual([TOOLS_CHANGED]);
-    writeServers(p.root, {}, p.files);
-    await expect.poll(() => methodsIn(answers).length, SOON).toBe(4);
-    expect(methodsIn(answers).slice(1).sort()).toEqual([...LISTS].sort());
-    // What it was told of is what it gets: nothing else is told until something else changes.
-    send(2, 'tools/list', {});
-    expect((await answer(2)).result.tools.map(({ name }: { name: string }) => name)).toContain('note');
-    writeRegistry(p.root, note('Other words.'));
-    await expect.poll(() => methodsIn(answers).slice(4), SOON).toEqual([TOOLS_CHANGED]);
-  });
+  it(
+    'over standard input, unasked with a handshake: tools.yaml, then keyturn.yaml, each once',
+    LONG,
+    async () => {
+      const { p, send, answer, answers } = await piped(PASS);
+      send(1, 'tools/list', {});
+      await answer(1);
+      writeRegistry(p.root, note('First words.'));
+      await expect.poll(() => methodsIn(answers), SOON).toEqual([TOOLS_CHANGED]);
+      writeServers(p.root, {}, p.files);
+      await expect.poll(() => methodsIn(answers).length, SOON).toBe(4);
+      expect(methodsIn(answers).slice(1).sort()).toEqual([...LISTS].sort());
+      // What it was told of is what it gets: nothing else is told until something else changes.
+      send(2, 'tools/list', {});
+      expect((await answer(2)).result.tools.map(({ name }: { name: string }) => name)).toContain('note');
+      writeRegistry(p.root, note('Other words.'));
+      await expect.poll(() => methodsIn(answers).slice(4), SOON).toEqual([TOOLS_CHANGED]);
+    },
+  );
 
   it('over standard input, where it listens, without one; and nothing else', LONG, async () => {
     const { p, raw, answers } = await piped();
