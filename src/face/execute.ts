@@ -152,7 +152,7 @@ export const executing = {
   }),
 
   live: read({
-    open_to: 'proposer',
+    open_to: 'people',
     about:
       'What a run prints and which steps of a plan it has come to, while it goes on. Ask again with the positions of the last answer; it is no part of any proof.',
     input: () =>
@@ -163,14 +163,7 @@ export const executing = {
         stderr_after: position,
         /** How many steps are known: `steps_next` of the last answer. */
         steps_after: position,
-        /** Which progress is known: that of the last answer. */
-        progress_after: z.number().optional(),
-        /** How long to wait for something new. */
-        wait_ms: z
-          .int()
-          .min(0)
-          .max(limits.live_wait_s * 1000)
-          .default(0),
+        wait_ms: waiting(),
       }),
     output: () =>
       z.strictObject({
@@ -188,15 +181,52 @@ export const executing = {
         /** Of a plan, while it goes on. Its report has all of them. */
         steps: z.array(liveStep).readonly(),
         steps_next: z.int(),
-        /** Of a call to an MCP server, while it goes on: the newest that the server said. */
+      }),
+    here: here<{ readonly signal?: AbortSignal | undefined }>('signal'),
+    run: async ({ context }, request) => {
+      const { progress: _, ...told } = await liveOutput(context, request);
+      return told;
+    },
+  }),
+
+  progress: read({
+    open_to: 'proposer',
+    about:
+      'How far the call of an MCP server has come while it goes on, in numbers, as its server says. It is no part of any proof.',
+    input: () =>
+      z.strictObject({
+        execution_id: askedId,
+        /** Which progress is known: that of the last answer. */
+        progress_after: z.number().optional(),
+        wait_ms: waiting(),
+      }),
+    output: () =>
+      z.strictObject({
+        /** As in `live`. */
+        state: z.enum(['going', 'lost', 'ended']),
         progress: liveProgress.nullable(),
       }),
     here: here<{ readonly signal?: AbortSignal | undefined }>('signal'),
-    run: ({ context }, request) => liveOutput(context, request),
+    run: async ({ context }, request) => {
+      // What else is told of the run is no news here.
+      const beyond = Number.MAX_SAFE_INTEGER;
+      const others = { stdout_after: beyond, stderr_after: beyond, steps_after: beyond };
+      const { state, progress } = await liveOutput(context, { ...request, ...others });
+      return { state, progress };
+    },
   }),
 };
 
 const position = z.int().min(0).default(0);
+
+/** How long to wait for something new. */
+const waiting = once(() =>
+  z
+    .int()
+    .min(0)
+    .max(limits.live_wait_s * 1000)
+    .default(0),
+);
 
 const livePart = once(() =>
   z

@@ -45,7 +45,7 @@ export class RenderedResult {
 }
 
 /** A message as it is written, between these texts. */
-export function bytesOf(message: Response | JsonObject, before = '', after = ''): Buffer {
+export function messageBytes(message: Response | JsonObject, before = '', after = ''): Buffer {
   const { jsonrpc, id = null, result } = message;
   if (!(result instanceof RenderedResult)) return Buffer.from(`${before}${JSON.stringify(message)}${after}`);
   const opened = JSON.stringify({ jsonrpc, id }).slice(0, -1);

@@ -89,7 +89,7 @@ export function hearRun(
   };
 }
 
-type Progress = NonNullable<Result<'runs.live'>['progress']>;
+type Progress = NonNullable<Result<'runs.progress'>['progress']>;
 
 /** How often it is looked whether the run has begun, and how long one look at it waits for something new. */
 const BEGUN_MS = 250;
@@ -109,7 +109,8 @@ async function followElsewhere(
   }
   for (let progress_after: number | undefined; ; ) {
     const known = progress_after === undefined ? {} : { progress_after };
-    const { state, progress } = await face.runs.live({ execution_id, ...known, wait_ms: NEWS_MS, signal });
+    const asked = { execution_id, ...known, wait_ms: NEWS_MS, signal };
+    const { state, progress } = await face.runs.progress(asked);
     if (progress !== null) {
       tell(progress);
       progress_after = progress.progress;

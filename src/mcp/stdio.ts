@@ -3,7 +3,7 @@ import type { JsonObject } from '../canonical/json.ts';
 import { mcpLimits } from '../limits.ts';
 import type { McpCaller } from './call.ts';
 import { McpDoor } from './door.ts';
-import { bytesOf, ERRORS, errorFor, errorOf, idIn, messageIn, type Response } from './message.ts';
+import { ERRORS, errorFor, errorOf, idIn, messageBytes, messageIn, type Response } from './message.ts';
 import { WatchedResources } from './notices.ts';
 
 export interface StdioRequest {
@@ -17,7 +17,7 @@ export async function serveStdio({ input, output, open }: StdioRequest): Promise
   const gone = new AbortController();
   const going = new Set<Promise<void>>();
   const write = (message: Response | JsonObject): Promise<boolean> =>
-    new Promise((done) => output.write(bytesOf(message, '', '\n'), (error) => done(!error)));
+    new Promise((done) => output.write(messageBytes(message, '', '\n'), (error) => done(!error)));
   output.on('error', () => gone.abort());
   const notify = (message: JsonObject) => void write(message);
   const door = new McpDoor(once(open), { notify, watched: new WatchedResources(), is_lasting: true });

@@ -5,11 +5,11 @@ import { mcpLimits } from '../limits.ts';
 import { HOLD_MS, type McpCaller } from '../mcp/call.ts';
 import { type Answered, Cancelled, McpDoor } from '../mcp/door.ts';
 import {
-  bytesOf,
   ERRORS,
   errorOf,
   type Message,
   MODERN,
+  messageBytes,
   type Response as Reply,
   readMessage,
   rpcOf,
@@ -184,7 +184,7 @@ function callerFor({ keyturn, address, going }: McpRequest, caller: AgentCaller)
 
 /** Marks the answer as read only when all of it was taken: a client that went away asks again, and nothing runs twice. */
 function written({ response, written: mark }: Answered, { method, is_modern }: Message): Response {
-  const bytes = bytesOf(response);
+  const bytes = messageBytes(response);
   let is_sent = false;
   const stream = new ReadableStream<Uint8Array>(
     {

@@ -95,13 +95,11 @@ describe('a server that may ask the client of its caller', () => {
     };
     await approve(await answered({ confirm: { action: 'accept' } }, 'a state'));
     await approve(await answered(null, null));
-    for (const said of [
-      [{ confirm: { action: 'accept', content: { ok: 'no such thing' } } }, null],
-      [null, 'no such state'],
-    ] as const) {
-      const begun = await answered(...said);
-      await expectRefusal('POLICY_DENIED', () => approve(begun));
-    }
+    const denied = [
+      await answered({ confirm: { action: 'accept', content: { ok: 'no such thing' } } }, null),
+      await answered(null, 'no such state'),
+    ];
+    for (const begun of denied) await expectRefusal('POLICY_DENIED', () => approve(begun));
   });
 
   it('asks nobody who has not said that it can answer, and no client with a handshake', LONG, async () => {

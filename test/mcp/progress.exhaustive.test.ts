@@ -22,7 +22,7 @@ async function runElsewhere(p: Project) {
   const keyturn = await Keyturn.open({ at: p.root });
   const waiting = async () => (await p.keyturn.intents.list({ standing: 'waiting' })).intents;
   await expect.poll(waiting, SOON).toHaveLength(1);
-  const [{ intent_id }] = (await waiting()) as [{ intent_id: string }];
+  const { intent_id } = (await waiting())[0]!;
   const running = turned({ ...p, keyturn }, intent_id);
   onTestFinished(async () => {
     await running.catch(() => {});
@@ -71,9 +71,11 @@ describe('how far a call has come that runs in another process', () => {
     const runOf = async () => (await p.keyturn.intents.result({ intent_id })).run?.execution_id;
     await expect.poll(runOf, SOON).toBeDefined();
     const execution_id = (await runOf())!;
-    const live = (name: string) => p.keyturn.as({ name }).runs.live({ execution_id });
-    await expect.poll(async () => (await live('bot')).progress, SOON).toEqual({ progress: 1, total: 2 });
-    await expectRefusal('EXECUTION_NOT_FOUND', () => live('spy'));
+    const told = (name: string) => p.keyturn.as({ name }).runs.progress({ execution_id });
+    const first = { state: 'going', progress: { progress: 1, total: 2 } };
+    await expect.poll(() => told('bot'), SOON).toEqual(first);
+    await expectRefusal('EXECUTION_NOT_FOUND', () => told('spy'));
+    await expectRefusal('NOT_FOR_AGENTS', () => p.keyturn.as({ name: 'bot' }).runs.live({ execution_id }));
     for (const n of [1, 2]) step(p, n);
   });
 });
