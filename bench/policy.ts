@@ -96,6 +96,7 @@ const REQUEST: PolicyRequest = {
     server: '',
     tool: '',
     server_claims: [],
+    client_said: '',
     proposer: 'robot',
     proposer_kind: 'agent',
     proposer_verified: true,

@@ -3,7 +3,7 @@ import { once } from '../canonical/once.ts';
 import type { Holder } from '../capability/proof.ts';
 import type { OnOutput } from '../effect/child.ts';
 import type { Progress } from '../journey/derived.ts';
-import { liveOutput, liveStep } from '../journey/live.ts';
+import { liveOutput, liveProgress, liveStep } from '../journey/live.ts';
 import type { Presented } from '../journey/present.ts';
 import type { LookRequest } from '../journey/ready.ts';
 import type { Report } from '../journey/record.ts';
@@ -164,12 +164,7 @@ export const executing = {
         stderr_after: position,
         /** How many steps are known: `steps_next` of the last answer. */
         steps_after: position,
-        /** How long to wait for something new. */
-        wait_ms: z
-          .int()
-          .min(0)
-          .max(limits.live_wait_s * 1000)
-          .default(0),
+        wait_ms: waiting(),
       }),
     output: () =>
       z.strictObject({
@@ -189,11 +184,50 @@ export const executing = {
         steps_next: z.int(),
       }),
     here: here<{ readonly signal?: AbortSignal | undefined }>('signal'),
-    run: ({ context }, request) => liveOutput(context, request),
+    run: async ({ context }, request) => {
+      const { progress: _, ...told } = await liveOutput(context, request);
+      return told;
+    },
+  }),
+
+  progress: read({
+    open_to: 'proposer',
+    about:
+      'How far the call of an MCP server has come while it goes on, in numbers, as its server says. It is no part of any proof.',
+    input: () =>
+      z.strictObject({
+        execution_id: askedId,
+        /** Which progress is known: that of the last answer. */
+        progress_after: z.number().optional(),
+        wait_ms: waiting(),
+      }),
+    output: () =>
+      z.strictObject({
+        /** As in `live`. */
+        state: z.enum(['going', 'lost', 'ended']),
+        progress: liveProgress.nullable(),
+      }),
+    here: here<{ readonly signal?: AbortSignal | undefined }>('signal'),
+    run: async ({ context }, request) => {
+      // What else is told of the run is no news here.
+      const beyond = Number.MAX_SAFE_INTEGER;
+      const others = { stdout_after: beyond, stderr_after: beyond, steps_after: beyond };
+      const { state, progress } = await liveOutput(context, { ...request, ...others });
+      return { state, progress };
+    },
   }),
 };
 
 const position = z.int().min(0).default(0);
+
+/** How long to wait for something new. */
+const waiting = once(() =>
+  z
+    .int()
+    .min(0)
+    .max(limits.live_wait_s * 1000)
+    .default(0),
+);
 
 const livePart = once(() =>
   z

@@ -15,11 +15,12 @@ import { act, here, nothing, read, write } from './verb.ts';
 
 const server = serverName;
 
-const WATCHES = { begin: 'resources/subscribe', end: 'resources/unsubscribe' } as const;
-type Asked = Exclude<PassRequest['method'], (typeof WATCHES)[keyof typeof WATCHES]>;
-const ASKED = Object.keys(PASSED_METHODS).filter(
-  (method) => method !== WATCHES.begin && method !== WATCHES.end,
-) as [Asked];
+/** What a server does for all callers of a process or for none: only an entry point of that process asks for it. */
+const SHARED = ['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel'] as const;
+type Shared = (typeof SHARED)[number];
+const ASKED = Object.keys(PASSED_METHODS).filter((method) => !SHARED.some((one) => one === method)) as [
+  Exclude<PassRequest['method'], Shared>,
+];
 
 /** MCP servers behind the gate, and calls to them. */
 export const mcp = {
@@ -158,12 +159,12 @@ export const mcp = {
         error: z.looseObject({}).nullable(),
       }),
     here: here<{
-      /** To be told of changes of the resource in place of reading it. A server tells all or none, so who watches is counted in this process. */
-      readonly watch?: 'begin' | 'end' | undefined;
-    }>('watch'),
-    run: async ({ context, caller }, { watch, ...request }) => {
+      /** Asked in place of `method`. */
+      readonly shared?: Shared | undefined;
+    }>('shared'),
+    run: async ({ context, caller }, { shared, ...request }) => {
       const by = caller.kind === 'owner' ? undefined : caller.name;
-      const asked = { ...(request as PassRequest), ...(watch && { method: WATCHES[watch] }), by };
+      const asked = { ...(request as PassRequest), ...(shared && { method: shared }), by };
       const { result, error } = await askServer(context, asked);
       return { result: result && { ...result }, error: error && { ...error } };
     },

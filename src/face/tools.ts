@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { deepFrozen } from '../canonical/frozen.ts';
 import type { Json } from '../canonical/json.ts';
 import { client, title } from '../event/shape.ts';
 import { judgeClientCall } from '../journey/client-call.ts';
@@ -19,7 +20,7 @@ export const tools = {
     output: () => z.strictObject({ tools: z.array(tool) }),
     run: async ({ context }) => {
       const { tools } = context.registry({ requireReadOnly: false });
-      return { tools: [...tools.values()].map(summaryOf) };
+      return { tools: [...tools.values()].map(toldOf) };
     },
   }),
 
@@ -83,6 +84,15 @@ export const tools = {
     }),
   }),
 };
+
+/** A tool is another value whenever the registry changed, so what is told of it is made once. */
+const told = new WeakMap<Tool, ReturnType<typeof summaryOf>>();
+
+function toldOf(tool: Tool): ReturnType<typeof summaryOf> {
+  const known = told.get(tool) ?? deepFrozen(summaryOf(tool));
+  told.set(tool, known);
+  return known;
+}
 
 function summaryOf(tool: Tool) {
   const { name, summary, executable, sandbox, undo, timeout_s, parameters } = tool;

@@ -20,7 +20,7 @@ export interface LiveTold {
   remove(): Promise<void>;
 }
 
-/** The answer of an MCP server is not told before its end: no redactor goes through it. */
+/** Of an MCP server only the numbers of its progress are told before its end: no redactor goes through its words. */
 export function liveTold(
   { runs_folder, clock }: Context,
   execution_id: string,
@@ -30,9 +30,16 @@ export function liveTold(
   const line = (value: object) => spool.add('steps', Buffer.from(`${JSON.stringify(value)}\n`));
   const dropped = { stdout: 0, stderr: 0 };
   let next = 1;
+  let last = Number.NEGATIVE_INFINITY;
+  const progressed = (chunk: Uint8Array) => {
+    const progress = progressIn(chunk);
+    if (progress === null || progress.progress <= last) return;
+    last = progress.progress;
+    line({ progress });
+  };
   return {
     printed: (chunk, stream, beyond) => {
-      if (effect === 'mcp') return;
+      if (effect === 'mcp') return stream === 'stderr' ? progressed(chunk) : undefined;
       spool.add(stream, chunk);
       dropped[stream] += beyond;
       // Each time that it has doubled: a tool that floods its output must not fill this file.
@@ -60,8 +67,25 @@ export const liveStep = z
   .readonly();
 export type LiveStep = z.output<typeof liveStep>;
 
+/** How far a call has come, as its server says. */
+export const liveProgress = z.strictObject({ progress: z.number(), total: z.number().nullable() }).readonly();
+type LiveProgress = z.output<typeof liveProgress>;
+
 const counts = z.strictObject({ stdout: z.int(), stderr: z.int() });
-const spoolLine = z.union([z.strictObject({ step: liveStep }), z.strictObject({ dropped: counts })]);
+const spoolLine = z.union([
+  z.strictObject({ step: liveStep }),
+  z.strictObject({ dropped: counts }),
+  z.strictObject({ progress: liveProgress }),
+]);
+
+function progressIn(chunk: Uint8Array): LiveProgress | null {
+  try {
+    const { progress, total = null } = JSON.parse(Buffer.from(chunk).toString('utf8'));
+    return liveProgress.safeParse({ progress, total }).data ?? null;
+  } catch {
+    return null;
+  }
+}
 
 function stepOf(step: RunStep, at: Date): LiveStep {
   return {
@@ -78,6 +102,7 @@ export interface LiveRequest {
   readonly stdout_after: number;
   readonly stderr_after: number;
   readonly steps_after: number;
+  readonly progress_after?: number | undefined;
   readonly wait_ms: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -91,6 +116,7 @@ export interface LiveOutput {
   readonly stderr: LivePart;
   readonly steps: readonly LiveStep[];
   readonly steps_next: number;
+  readonly progress: LiveProgress | null;
 }
 
 export interface LivePart {
@@ -123,7 +149,9 @@ export async function liveOutput(context: Context, request: LiveRequest): Promis
   }
 }
 
-function hasNews({ stdout, stderr, steps }: LiveOutput, asked: LiveRequest): boolean {
+function hasNews({ stdout, stderr, steps, progress }: LiveOutput, asked: LiveRequest): boolean {
+  const { progress_after = Number.NEGATIVE_INFINITY } = asked;
+  if (progress !== null && progress.progress > progress_after) return true;
   return stdout.next > asked.stdout_after || stderr.next > asked.stderr_after || steps.length > 0;
 }
 
@@ -142,7 +170,7 @@ async function liveNow(context: Context, intent_id: string, request: LiveRequest
 }
 
 async function spooled({ runs_folder }: Context, { execution_id }: Run, asked: LiveRequest) {
-  const { steps, dropped } = linesIn(
+  const { steps, dropped, progress } = linesIn(
     await readSpool(runs_folder, { execution_id, which: 'steps', after: 0, most: limits.live_steps_bytes }),
   );
   const part = async (which: 'stdout' | 'stderr', after: number): Promise<LivePart> => {
@@ -154,6 +182,7 @@ async function spooled({ runs_folder }: Context, { execution_id }: Run, asked: L
     stderr: await part('stderr', asked.stderr_after),
     steps: steps.slice(asked.steps_after),
     steps_next: Math.max(asked.steps_after, steps.length),
+    progress,
   };
 }
 
@@ -181,6 +210,7 @@ async function recordedNow(context: Context, intent_id: string, asked: LiveReque
     stderr: part('stderr', stderr_after),
     steps: [],
     steps_next: steps_after,
+    progress: null,
   };
 }
 
@@ -224,12 +254,14 @@ function harmless(text: string): string {
 function linesIn(bytes: Buffer) {
   const steps: LiveStep[] = [];
   let dropped: z.output<typeof counts> = { stdout: 0, stderr: 0 };
+  let progress: LiveProgress | null = null;
   for (const text of bytes.toString('utf8').split('\n').slice(0, -1)) {
     const line = lineIn(text);
     if (line && 'step' in line) steps.push(line.step);
     if (line && 'dropped' in line) dropped = line.dropped;
+    if (line && 'progress' in line) progress = line.progress;
   }
-  return { steps, dropped };
+  return { steps, dropped, progress };
 }
 
 function lineIn(text: string): z.output<typeof spoolLine> | null {

@@ -15,6 +15,7 @@ import type { Envelope } from '../intent/envelope.ts';
 import { isWithin } from '../intent/path.ts';
 import { plainTerms } from '../intent/term.ts';
 import { serverClaims, type ToolDefinition } from '../mcp-call/definition.ts';
+import { clientSaid } from '../mcp-call/effect.ts';
 import type { Engine } from '../policy/engine.ts';
 import { type Quorum, quorumsMet } from '../policy/quorum.ts';
 import { type DecisionRecord, recordOf, sealDecision } from '../policy/replay.ts';
@@ -158,6 +159,7 @@ function askedOf(
   | 'server'
   | 'tool'
   | 'server_claims'
+  | 'client_said'
   | 'requested_actions'
   | 'scope'
   | 'prohibitions'
@@ -192,10 +194,10 @@ function askedOf(
 }
 
 /** What is called, as policies see it. */
-function calledBy(effect: Effect): Part<'calls' | 'server' | 'tool' | 'server_claims'> {
+function calledBy(effect: Effect): Part<'calls' | 'server' | 'tool' | 'server_claims' | 'client_said'> {
   if (effect.kind !== 'mcp') {
     const calls = callsOf(effect).map(({ tool, arguments: values }) => ({ tool, arguments: values }));
-    return { calls, server: '', tool: '', server_claims: [] };
+    return { calls, server: '', tool: '', server_claims: [], client_said: '' };
   }
   const { called, server, tool, definition, arguments: given } = effect;
   // A policy that declares an argument which it cannot read denies the call.
@@ -205,6 +207,7 @@ function calledBy(effect: Effect): Part<'calls' | 'server' | 'tool' | 'server_cl
     server,
     tool,
     server_claims: serverClaims(definition as ToolDefinition),
+    client_said: clientSaid(effect.input),
   };
 }
 

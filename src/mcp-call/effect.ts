@@ -34,6 +34,11 @@ export const mcpEffectSchema = startedSchema.extend({
 export type McpEffect = z.infer<typeof mcpEffectSchema>;
 export type CallInput = NonNullable<McpEffect['input']>;
 
+/** What the client answers and gives back, for policies; empty where it does neither. */
+export function clientSaid({ responses = null, state = null }: Partial<CallInput> = {}): string {
+  return responses === null && state === null ? '' : canonicalText({ responses, state } as Json);
+}
+
 /** The effect of one call, by what a human accepted of the server. `started` is how it would be started now. */
 export function mcpEffect(
   { server, tools, pass }: Accepted,

@@ -2,9 +2,9 @@ import type { JsonObject } from '../canonical/json.ts';
 import type { McpCaller } from './call.ts';
 import { CACHE } from './hello.ts';
 import { inputIn } from './input.ts';
-import { ERRORS, type Message, textIn, wrong } from './message.ts';
+import { listTools } from './listed.ts';
+import { ERRORS, type Message, type RenderedResult, textIn, wrong } from './message.ts';
 import type { WatchedResources } from './notices.ts';
-import { offeredTo } from './offered.ts';
 import {
   completed as completion,
   getPassedPrompt,
@@ -22,15 +22,11 @@ export async function answerAsked(
   caller: McpCaller,
   message: Message,
   watched: WatchedResources | null,
-): Promise<JsonObject | null> {
+): Promise<JsonObject | RenderedResult | null> {
   const { method, params, is_modern } = message;
   switch (method) {
-    case 'tools/list': {
-      const tools = [...(await offeredTo(caller.face)).values()].map(({ definition, is_shadow }) =>
-        is_modern || is_shadow ? definition : { ...definition, execution: { taskSupport: 'optional' } },
-      );
-      return { tools, ...(is_modern && CACHE) };
-    }
+    case 'tools/list':
+      return listTools(caller, is_modern);
     case 'resources/list': {
       const resources = [...(await listResources(caller)), ...(await passedResources(caller))];
       return { resources, ...(is_modern && CACHE) };
@@ -51,7 +47,7 @@ export async function answerAsked(
     case 'completion/complete':
       return completion(caller, params);
     case 'logging/setLevel':
-      await setLevel(caller, params.level ?? 'info');
+      await setLevel(caller, params.level ?? null);
       return {};
     case 'resources/subscribe':
       await requireWatched(watched).add(caller, textIn(params, 'uri'));

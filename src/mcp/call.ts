@@ -36,6 +36,8 @@ export interface McpCaller {
    * lost request may have been sent again.
    */
   readonly holders: Map<string, number>;
+  /** The servers that this process started work for other callers as well. */
+  readonly has_others?: boolean | undefined;
 }
 
 type Told = Pick<Entry, 'kind' | 'subject'>;

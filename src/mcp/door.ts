@@ -13,6 +13,7 @@ import {
   isObject,
   type Message,
   objectIn,
+  RenderedResult,
   type RequestId,
   type Response,
   TASKS,
@@ -43,7 +44,7 @@ export interface DoorOptions {
 }
 
 interface Told extends Pick<Answered, 'written'> {
-  readonly result: JsonObject;
+  readonly result: JsonObject | RenderedResult;
   readonly error?: Called['error'] | undefined;
 }
 
@@ -104,13 +105,14 @@ export class McpDoor {
   async #answer(message: Message, signal: AbortSignal, abort: AbortSignal): Promise<Told> {
     if (message.method === 'tools/call') return this.#call(message, signal, abort);
     const result = await this.#other(message, signal);
+    if (result instanceof RenderedResult) return { result, written: async () => {} };
     const written = async () => {
       if (isTaskResult(message, result)) await this.#answered(textIn(message.params, 'taskId'));
     };
     return { result: message.is_modern ? completed(result) : result, written };
   }
 
-  async #other(message: Message, signal: AbortSignal): Promise<JsonObject> {
+  async #other(message: Message, signal: AbortSignal): Promise<JsonObject | RenderedResult> {
     const { method, params, is_modern } = message;
     if (method === 'server/discover') return discovered();
     if (is_modern) requireModern(message);

@@ -31,8 +31,25 @@ export interface Message {
 export interface Response {
   readonly jsonrpc: '2.0';
   readonly id: RequestId | null;
-  readonly result?: JsonObject;
+  readonly result?: JsonObject | RenderedResult;
   readonly error?: { readonly code: number; readonly message: string; readonly data?: Json };
+}
+
+/** A result that was made into JSON once and is written as it is, also in many answers. */
+export class RenderedResult {
+  readonly bytes: Uint8Array;
+
+  constructor(result: JsonObject) {
+    this.bytes = Buffer.from(JSON.stringify(result));
+  }
+}
+
+/** A message as it is written, between these texts. */
+export function messageBytes(message: Response | JsonObject, before = '', after = ''): Buffer {
+  const { jsonrpc, id = null, result } = message;
+  if (!(result instanceof RenderedResult)) return Buffer.from(`${before}${JSON.stringify(message)}${after}`);
+  const opened = JSON.stringify({ jsonrpc, id }).slice(0, -1);
+  return Buffer.concat([Buffer.from(`${before}${opened},"result":`), result.bytes, Buffer.from(`}${after}`)]);
 }
 
 /** Something wrong with a message, to be answered as an error of the protocol with this number. */

@@ -5,11 +5,10 @@ import { ERRORS, wrong } from './message.ts';
 import { isPassedNotice, passedNotice, watchPassed } from './passed.ts';
 import { NoticeQueue, type ServerNotice } from './progress.ts';
 import { intentUri, isOwnResource, readResource } from './resources.ts';
+import { LISTS, type ListName, ToldLists } from './told-lists.ts';
 
 /** What a client with a handshake is told unasked, where it is the only one of this process. */
 export const EVERYTHING = { tools: true, prompts: true, resources: true, logging: true } as const;
-
-const LISTS = ['tools', 'prompts', 'resources'] as const;
 
 /** The entries of a ledger that come from now on. */
 export async function entriesFromNow({ entries, follow }: Keyturn['ledger'], signal: AbortSignal) {
@@ -19,8 +18,8 @@ export async function entriesFromNow({ entries, follow }: Keyturn['ledger'], sig
 
 /**
  * Tells one client what changes, until the signal: what servers say of their lists, resources and log, as far as a human accepted that it is
- * passed on; that a human accepted or removed a server; and what becomes of the intents that the client watches. Nothing that happens after
- * this has resolved is missed.
+ * passed on; that a human accepted or removed a server, or edited tools.yaml or keyturn.yaml; and what becomes of the intents that the client
+ * watches. Nothing that happens after this has resolved is missed.
  */
 export async function tellChanges(
   caller: McpCaller,
@@ -37,25 +36,29 @@ export async function tellChanges(
       queue.add(async () => told(await passedNotice(caller, server, notice, wanted)));
   });
   if (end) signal.addEventListener('abort', end, { once: true });
+  const lists = new ToldLists(caller);
+  const tellLists = (changed: readonly ListName[]) => {
+    for (const what of changed)
+      if (wanted[what]) told({ method: `notifications/${what}/list_changed`, params: {} });
+  };
   const entries = await caller.entries?.(signal);
   if (!entries) return;
   const following = async () => {
-    for await (const { kind, subject } of entries)
-      for (const notice of noticesOf(wanted, kind, subject)) told(notice);
+    for await (const { kind, subject } of entries) {
+      // A new intent is not told as a change of the list of resources: each call would be one.
+      const uri = intentUri(subject);
+      if (wanted.uris.has(uri)) told({ method: 'notifications/resources/updated', params: { uri } });
+      if (kind !== 'mcp.accepted' && kind !== 'mcp.removed') continue;
+      await lists.renew();
+      tellLists(LISTS);
+    }
   };
+  if (LISTS.some((what) => wanted[what])) {
+    await lists.renew();
+    void lists.follow(tellLists, signal).catch(() => {});
+  }
   // A ledger that can no longer be followed fails whatever is asked next.
   void following().catch(() => {});
-}
-
-/** A new intent is not told as a change of the list of resources: each call would be one. */
-function noticesOf(wanted: WantedNotices, kind: string, subject: string): ServerNotice[] {
-  if (kind === 'mcp.accepted' || kind === 'mcp.removed')
-    return LISTS.filter((what) => wanted[what]).map((what) => ({
-      method: `notifications/${what}/list_changed`,
-      params: {},
-    }));
-  const uri = intentUri(subject);
-  return wanted.uris.has(uri) ? [{ method: 'notifications/resources/updated', params: { uri } }] : [];
 }
 
 /** The resources that one client watches. */

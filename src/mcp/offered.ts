@@ -81,11 +81,13 @@ export const OWN: readonly Offered[] = [
 ];
 
 /** Everything that this caller can call, by name. A name of the gate or of the registry is never taken by a server. */
-export async function offeredTo(face: Face): Promise<ReadonlyMap<string, Offered>> {
-  const [registered, gated] = await Promise.all([face.tools.list(), face.mcp.tools()]);
+export function offeredFrom(
+  registered: readonly Registered[],
+  gated: Result<'mcp.tools'>,
+): ReadonlyMap<string, Offered> {
   const found = new Map<string, Offered>();
   for (const tool of gated.tools) found.set(tool.called, ofServer(tool, gated.passes));
-  for (const tool of registered.tools) found.set(tool.name, ofRegistry(tool));
+  for (const tool of registered) found.set(tool.name, ofRegistry(tool));
   for (const one of OWN) found.set(one.definition.name, one);
   return found;
 }

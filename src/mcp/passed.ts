@@ -23,12 +23,12 @@ async function ask(
   server: string,
   method: Method,
   params: JsonObject,
-  { capabilities, watch }: Pick<Request<'mcp.ask'>, 'capabilities' | 'watch'> = {},
+  { capabilities, shared }: Pick<Request<'mcp.ask'>, 'capabilities' | 'shared'> = {},
 ): Promise<JsonObject> {
   const { result, error } = await face.mcp.ask({
     ...{ server, method, params: params as never },
     ...(capabilities && { capabilities }),
-    ...(watch && { watch }),
+    ...(shared && { shared }),
   });
   if (error === null) return (result ?? {}) as JsonObject;
   const { code, message, data } = error as JsonObject;
@@ -177,10 +177,23 @@ export async function completed(caller: McpCaller, params: JsonObject): Promise<
   return ask(caller, found.server, 'completion/complete', { ...params, ref: { ...ref, ...own } });
 }
 
-/** Asked of each server that passes its log on. */
+const LEVELS: readonly Json[] = [
+  ...['debug', 'info', 'notice', 'warning'],
+  ...['error', 'critical', 'alert', 'emergency'],
+];
+
+/**
+ * Asked of each server that passes its log on, where all of it reaches this caller alone. Where the servers work for other callers as well,
+ * none of these is told their log, and none says how much of it is written.
+ */
 export async function setLevel(caller: McpCaller, level: Json): Promise<void> {
+  if (!LEVELS.includes(level)) wrong(ERRORS.params, '"level" has to be one of the levels of a log.');
+  if (caller.has_others) return;
   const servers = await passing(caller, 'logging');
-  await Promise.allSettled(servers.map((server) => ask(caller, server, 'logging/setLevel', { level })));
+  const shared = 'logging/setLevel';
+  await Promise.allSettled(
+    servers.map((server) => ask(caller, server, 'resources/read', { level }, { shared })),
+  );
 }
 
 /** What a server says unasked, as the gate passes it on; null where it does not. A change of its tools changes nothing until a human accepts it. */
@@ -227,14 +240,15 @@ export async function watchPassed(caller: McpCaller, uri: string): Promise<() =>
   if (found === null) return wrong(ERRORS.params, `There is no resource ${uri}.`, { uri });
   const key = prefixed(found.server, found.uri);
   const params = { uri: found.uri };
-  const told = (watch: 'begin' | 'end') => ask(caller, found.server, 'resources/read', params, { watch });
-  if (!holders.has(key)) await told('begin');
+  const told = (shared: 'resources/subscribe' | 'resources/unsubscribe') =>
+    ask(caller, found.server, 'resources/read', params, { shared });
+  if (!holders.has(key)) await told('resources/subscribe');
   holders.set(key, (holders.get(key) ?? 0) + 1);
   return async () => {
     const left = holders.get(key)! - 1;
     if (left > 0) return void holders.set(key, left);
     holders.delete(key);
     // A server that is gone tells nothing any more.
-    await told('end').catch(() => {});
+    await told('resources/unsubscribe').catch(() => {});
   };
 }

@@ -1,5 +1,6 @@
+import { setTimeout as after } from 'node:timers/promises';
 import type { JsonObject } from '../canonical/json.ts';
-import { type Face, RUN_PROGRESS } from '../keyturn.ts';
+import { type Face, type Result, RUN_PROGRESS } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { isObject } from './message.ts';
 
@@ -54,23 +55,66 @@ function progressIn(chunk: Uint8Array, tell: Tell): void {
   }
 }
 
-/** What the run of an intent tells on its way, where it runs in this process. Returns how to end that once all of it was told. */
+/**
+ * What the run of an intent tells on its way: all of it where it runs in this process, and numbers where it runs in another one of this host.
+ * Returns how to end that once all of it was told.
+ */
 export function hearRun(
   { face, hear }: { readonly face: Face; readonly hear?: Hear | undefined },
   intent_id: string,
   tell: Tell,
 ): () => Promise<void> {
   let mine: unknown = null;
+  let last = Number.NEGATIVE_INFINITY;
   const queue = new NoticeQueue();
   const end = hear?.((_server, { method, params: { execution_id, told } }) => {
     if (method !== RUN_PROGRESS) return;
     queue.add(async () => {
       if (mine !== execution_id) mine = (await face.intents.result({ intent_id })).run?.execution_id;
-      if (mine === execution_id && isObject(told)) tell(told);
+      if (mine !== execution_id || !isObject(told)) return;
+      if (typeof told.progress === 'number') last = Math.max(last, told.progress);
+      tell(told);
     });
   });
-  return () => {
+  const ended = new AbortController();
+  const following = followElsewhere(face, intent_id, ended.signal, ({ progress, total }) => {
+    if (progress <= last) return;
+    last = progress;
+    tell({ progress, ...(total !== null && { total }) });
+  });
+  return async () => {
     end?.();
-    return queue.all();
+    ended.abort();
+    await Promise.all([queue.all(), following.catch(() => {})]);
   };
+}
+
+type Progress = NonNullable<Result<'runs.progress'>['progress']>;
+
+/** How often it is looked whether the run has begun, and how long one look at it waits for something new. */
+const BEGUN_MS = 250;
+const NEWS_MS = 5_000;
+
+async function followElsewhere(
+  face: Face,
+  intent_id: string,
+  signal: AbortSignal,
+  tell: (progress: Progress) => void,
+): Promise<void> {
+  let execution_id: string | undefined;
+  for (;;) {
+    execution_id = (await face.intents.result({ intent_id })).run?.execution_id;
+    if (execution_id !== undefined) break;
+    await after(BEGUN_MS, null, { signal, ref: false });
+  }
+  for (let progress_after: number | undefined; ; ) {
+    const known = progress_after === undefined ? {} : { progress_after };
+    const asked = { execution_id, ...known, wait_ms: NEWS_MS, signal };
+    const { state, progress } = await face.runs.progress(asked);
+    if (progress !== null) {
+      tell(progress);
+      progress_after = progress.progress;
+    }
+    if (state !== 'going') return;
+  }
 }

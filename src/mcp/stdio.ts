@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Json } from '../canonical/json.ts';
+import type { JsonObject } from '../canonical/json.ts';
 import { mcpLimits } from '../limits.ts';
 import type { McpCaller } from './call.ts';
 import { McpDoor } from './door.ts';
-import { ERRORS, errorFor, errorOf, idIn, messageIn } from './message.ts';
+import { ERRORS, errorFor, errorOf, idIn, messageBytes, messageIn, type Response } from './message.ts';
 import { WatchedResources } from './notices.ts';
 
 export interface StdioRequest {
@@ -16,15 +16,15 @@ export interface StdioRequest {
 export async function serveStdio({ input, output, open }: StdioRequest): Promise<void> {
   const gone = new AbortController();
   const going = new Set<Promise<void>>();
-  const write = (value: object): Promise<boolean> =>
-    new Promise((done) => output.write(`${JSON.stringify(value)}\n`, (error) => done(!error)));
+  const write = (message: Response | JsonObject): Promise<boolean> =>
+    new Promise((done) => output.write(messageBytes(message, '', '\n'), (error) => done(!error)));
   output.on('error', () => gone.abort());
-  const notify = (message: object) => void write(message);
+  const notify = (message: JsonObject) => void write(message);
   const door = new McpDoor(once(open), { notify, watched: new WatchedResources(), is_lasting: true });
   const take = async (line: Buffer): Promise<void> => {
     const answered = await answerTo(door, line, gone.signal);
     if (answered === null) return;
-    const is_written = await write(answered.response as unknown as Json & object);
+    const is_written = await write(answered.response);
     if (is_written) await answered.written();
   };
   const begin = (line: Buffer) => {

@@ -82,6 +82,8 @@ export interface PolicyContext {
   readonly server: string;
   readonly tool: string;
   readonly server_claims: readonly string[];
+  /** What the client answers to a server, as JSON in its own words; empty where it answers nothing. */
+  readonly client_said: string;
   readonly proposer: string;
   readonly proposer_kind: 'human' | 'agent';
   readonly proposer_verified: boolean;
@@ -151,6 +153,7 @@ export const BLANK = {
   server: '',
   tool: '',
   server_claims: [],
+  client_said: '',
   proposer_verified: false,
   user_verified: false,
   same_account: false,

@@ -90,6 +90,9 @@ namespace Keyturn {
     tool: String,
     // What the server itself claims in its annotations: "read_only", "destructive", "idempotent", "open_world". Nobody checks it.
     server_claims: Set<String>,
+    // Of a McpTool: what the client of the agent answers to questions of the server ("responses"), and the state that it gives back
+    // ("state"), as JSON in canonical form. The client's own words: no human typed them, as far as anybody knows. Empty where there is neither.
+    client_said: String,
     proposer: String,
     // "human" or "agent".
     proposer_kind: String,

@@ -54,6 +54,8 @@ export const contextShape: Shape<PolicyContext> = {
   server: text,
   tool: text,
   server_claims: texts,
+  // Decisions that were recorded before there was such a member.
+  client_said: text.default(''),
   proposer: text,
   proposer_kind: z.enum(['human', 'agent']),
   proposer_verified: z.boolean(),

@@ -1,13 +1,14 @@
 import type { JsonObject } from '../canonical/json.ts';
 import { mcpLimits } from '../limits.ts';
 import type { Answered } from '../mcp/door.ts';
+import { messageBytes, type Response as Reply } from '../mcp/message.ts';
 import { respond } from './answer.ts';
 
 /** So often it is looked whether the caller is still one, also while messages come, and a line is sent on which nothing happens. */
 const QUIET_MS = 15_000;
 
 const encoder = new TextEncoder();
-const eventOf = (message: object) => encoder.encode(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+const eventOf = (message: Reply | JsonObject) => messageBytes(message, 'event: message\ndata: ', '\n\n');
 
 export interface StreamOptions {
   /** Rejects where the caller is none any more: a stream can outlive a token. */

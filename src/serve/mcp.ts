@@ -9,6 +9,7 @@ import {
   errorOf,
   type Message,
   MODERN,
+  messageBytes,
   type Response as Reply,
   readMessage,
   rpcOf,
@@ -175,16 +176,15 @@ function callerFor({ keyturn, address, going }: McpRequest, caller: AgentCaller)
     link: (intent_id) => `${address}/#intent=${intent_id}`,
     hold_ms: HOLD_MS,
     holders: going.holders,
+    has_others: true,
     hear: keyturn.hearServers,
     entries: (signal) => entriesFromNow(keyturn.ledger, signal),
   };
 }
 
-const encoder = new TextEncoder();
-
 /** Marks the answer as read only when all of it was taken: a client that went away asks again, and nothing runs twice. */
 function written({ response, written: mark }: Answered, { method, is_modern }: Message): Response {
-  const bytes = encoder.encode(JSON.stringify(response));
+  const bytes = messageBytes(response);
   let is_sent = false;
   const stream = new ReadableStream<Uint8Array>(
     {

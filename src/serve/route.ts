@@ -29,7 +29,7 @@ export interface Route {
 }
 
 /** What the door can give, or do without, of what is no JSON. A verb that takes something else is only for a caller in the process. */
-const GIVEN: ReadonlySet<string> = new Set(['signer', 'holder', 'signal', 'model', 'watch']);
+const GIVEN: ReadonlySet<string> = new Set(['signer', 'holder', 'signal', 'model', 'shared']);
 
 /** What changes files of this host before, or without, a signature. A draft changes nothing, so these are for a terminal. */
 const OF_THIS_HOST: ReadonlySet<string> = new Set(['ledger.archive', 'system.gc', 'system.rotateControlKey']);

@@ -41,8 +41,23 @@ function toolsFor(cursor) {
   return { tools: [tool('act')] };
 }
 
+/** Goes on when the test says so. */
+async function until(path) {
+  while (!existsSync(path)) await new Promise((done) => setTimeout(done, 10));
+}
+
+async function actInSteps(id, progressToken) {
+  for (const progress of [1, 2]) {
+    const params = { progressToken, progress, total: 2, message: `the key is ${process.env.KEY}` };
+    say({ jsonrpc: '2.0', method: 'notifications/progress', params });
+    await until(`${log}.step-${progress}`);
+  }
+  answer(id, { content: [{ type: 'text', text: 'did steps' }] });
+}
+
 function act(id, { how = 'plain' }, progressToken) {
   appendFileSync(log, `${how}\n`);
+  if (how === 'steps') return actInSteps(id, progressToken);
   if (how === 'die') process.exit(9);
   if (how === 'hang') return;
   if (how === 'twice') answer(id, { content: [{ type: 'text', text: 'first' }] });
@@ -116,7 +131,10 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     answer(id, { resultType: 'complete', supportedVersions: [meta], capabilities: { tools: {} } });
   } else if (method === 'tools/list') answer(id, toolsFor(params.cursor));
   else if (method === 'tools/call') act(id, params.arguments ?? {}, params._meta?.progressToken);
-  else if (method === 'resources/subscribe' || method === 'resources/unsubscribe') {
+  else if (method === 'logging/setLevel') {
+    appendFileSync(log, `${method} ${params.level}\n`);
+    answer(id, {});
+  } else if (method === 'resources/subscribe' || method === 'resources/unsubscribe') {
     appendFileSync(log, `${method} ${params.uri}\n`);
     answer(id, {});
     if (method === 'resources/unsubscribe') return;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { questionsOf } from '../../src/mcp/input.ts';
-import { agent } from '../journey/authority.ts';
+import { agent, PERMITS, policy, rules } from '../journey/authority.ts';
 import { turned } from '../mcp-call/servers.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { piped } from './piped.ts';
@@ -77,6 +77,30 @@ describe('a server that may ask the client of its caller', () => {
       expect(textOf(result)).toBe('It can sample.');
     },
   );
+
+  it('has what the client answers and gives back read by policies, as its own words', LONG, async () => {
+    const { p } = await asking(['input']);
+    const no = 'forbid (principal, action, resource) when { context.client_said like "*no such*" };';
+    await rules(p, [PERMITS, policy('said', 'intent', no), policy('said_too', 'capability', no)].join('\n'));
+    const bot = p.keyturn.as({ name: 'bot' });
+    const answered = async (responses: object | null, state: string | null) => {
+      const input = { capabilities: {}, responses, state };
+      const effect = { kind: 'mcp', server: 'odd', tool: TOOL, arguments: {}, input };
+      return bot.mcp.call({ declared_goal: 'act', effect } as never);
+    };
+    const approve = async ({ intent_id }: { readonly intent_id: string }) => {
+      const { hash } = await p.keyturn.intents.get({ intent_id });
+      await p.keyturn.intents.approve({ intent_id, hash, signer: p.ada });
+      return p.keyturn.intents.grant({ intent_id, hash, signer: p.ada });
+    };
+    await approve(await answered({ confirm: { action: 'accept' } }, 'a state'));
+    await approve(await answered(null, null));
+    const denied = [
+      await answered({ confirm: { action: 'accept', content: { ok: 'no such thing' } } }, null),
+      await answered(null, 'no such state'),
+    ];
+    for (const begun of denied) await expectRefusal('POLICY_DENIED', () => approve(begun));
+  });
 
   it('asks nobody who has not said that it can answer, and no client with a handshake', LONG, async () => {
     const { called } = await asking(['input']);

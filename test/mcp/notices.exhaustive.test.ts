@@ -108,6 +108,28 @@ describe('what a server says unasked', () => {
     expect(told('notifications/message')).toMatchObject([{ logger: 'odd', data: 'a log line' }]);
   });
 
+  it('has the level of its log set by its only client, and by no caller of a service', LONG, async () => {
+    const set = (level: unknown) => ({ id: 5, method: 'logging/setLevel', params: { level } });
+    const { p, raw, answer, answers } = await piped(PASS);
+    raw(JSON.stringify({ jsonrpc: '2.0', ...set('debug') }));
+    expect((await answer(5)).result).toEqual({});
+    expect(logOf(p)).toEqual(['logging/setLevel debug']);
+    answers.length = 0;
+    raw(JSON.stringify({ jsonrpc: '2.0', ...set('loud') }));
+    expect((await answer(5)).error!.code).toBe(-32602);
+    const { p: served, post, session, address, bot } = await posted(PASS);
+    const headers = await session();
+    expect((await post(set('debug'), { headers })).body.result).toEqual({});
+    expect((await post(set('loud'), { headers })).body.error.code).toBe(-32602);
+    const told = await fetch(`${address}/v1/mcp/ask`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${bot.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ server: 'odd', method: 'logging/setLevel', params: { level: 'debug' } }),
+    });
+    expect(((await told.json()) as { code: string }).code).toBe('SHAPE_INVALID');
+    expect(logOf(served)).toEqual([]);
+  });
+
   it('of its log reaches no caller over HTTP: the call of another one may have caused it', LONG, async () => {
     const { post, stream, session, spy } = await posted({ ...PASS, mode: 'shadow' });
     const own = heardFrom(await stream({ headers: await session() }));

@@ -13,12 +13,12 @@ interface Options {
 }
 
 /** `/mcp` of a service in this process, with the odd server behind it and two agents that have tokens. */
-export async function posted(more: object = {}) {
+export async function posted(more: object = {}, { most = 2 } = {}) {
   const p = await mcpProject({ odd: { script: SERVERS.odd, args: ['plain', '{files}/log'], more } });
   await accepted(p.keyturn, 'odd', p.ada);
   const bot = await withToken(p, 'bot');
   const spy = await withToken(p, 'spy');
-  const { address } = await serving(p, { most: 2 });
+  const { address } = await serving(p, { most });
   const asked = (method: string, { token = bot.token, headers = {}, signal }: Options, body?: string) =>
     fetch(`${address}/mcp`, {
       method,

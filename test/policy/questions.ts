@@ -28,6 +28,7 @@ export const QUESTION: PolicyRequest = {
     server: '',
     tool: '',
     server_claims: [],
+    client_said: '',
     proposer: 'robot',
     proposer_kind: 'agent',
     proposer_verified: true,

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { Store } from '../../src/store/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { denied, enrolled, proposed } from './facts.ts';
+import { denied, enrolledAgent, proposed, revoked } from './facts.ts';
 import { made, opened, sqlite } from './sqlite-file.ts';
 
 async function pending() {
@@ -33,29 +34,6 @@ describe('what a process knows from its own commits', () => {
     expect((await store.find('intent', id))!.status).toBe('approved');
     expect(told.status).toBe('proposed');
     await store.close();
-  });
-
-  it('is a list that is read again after each commit that changes it, and nobody who was told can change it', async () => {
-    const { path, store } = await pending();
-    const other = await opened(path);
-    const names = async () => (await store.all('principal')).map(({ name }) => name);
-    const before = await names();
-    await store.commit({ events: [enrolled('bo', 'ada')] });
-    expect(await names()).toEqual([...before, 'bo']);
-    await other.commit({ events: [enrolled('cy', 'ada')] });
-    expect(await names()).toEqual([...before, 'bo', 'cy']);
-    const told = await store.all('principal');
-    expect(() => Object.assign(told[0]!, { name: 'mallory' })).toThrow(TypeError);
-    told.length = 0;
-    sqlite(path, (db) =>
-      db.exec(
-        `UPDATE projection SET state = json_set(state, '$.name', 'dan') WHERE key = 'cy' AND name = 'principal'`,
-      ),
-    );
-    expect(await names()).toEqual([...before, 'bo', 'dan']);
-    await store.rebuild({ write: true });
-    expect(await names()).toEqual([...before, 'bo', 'cy']);
-    for (const one of [store, other]) await one.close();
   });
 
   it('is read again after a rebuild put it right', async () => {
@@ -91,5 +69,49 @@ describe('what a process knows from its own commits', () => {
     expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect((await store.find('intent', id))?.status).toBe('proposed');
     await store.close();
+  });
+});
+
+describe('all rows of a projection, as a process knows them', () => {
+  const names = async ({ all }: Pick<Store, 'all'>) => (await all('principal')).map(({ name }) => name);
+
+  it('are read again when this process or another one has written one of them', async () => {
+    const { path, store } = await pending();
+    const before = await names(store);
+    await store.commit({ events: [enrolledAgent('scout', 'ada')] });
+    expect(await names(store)).toEqual([...before, 'scout']);
+    const other = await opened(path);
+    await other.commit({ events: [enrolledAgent('other', 'ada')] });
+    expect(await names(store)).toEqual([...before, 'scout', 'other']);
+    await other.commit({ events: [revoked('scout', 'ada')] });
+    expect((await store.all('principal')).find(({ name }) => name === 'scout')!.status).toBe('revoked');
+    for (const one of [store, other]) await one.close();
+  });
+
+  it('cannot be changed by whoever was told, and a list may be', async () => {
+    const { store } = await pending();
+    const told = await store.all('principal');
+    expect(() => Object.assign(told[0]!, { status: 'revoked' })).toThrow(TypeError);
+    told.length = 0;
+    expect(await store.all('principal')).not.toEqual([]);
+    await store.close();
+  });
+
+  it('are not what a batch wrote that was rolled back, and are read again after a rebuild', async () => {
+    const { path, store } = await pending();
+    const before = await names(store);
+    sqlite(path, (db) =>
+      db.exec(`CREATE TRIGGER full BEFORE INSERT ON object BEGIN SELECT RAISE(ABORT, 'full'); END`),
+    );
+    const events = [enrolledAgent('scout', 'ada')];
+    await expect(store.commit({ events, objects: [Buffer.from('{}')] })).rejects.toThrow('full');
+    expect(await names(store)).toEqual(before);
+    await store.close();
+    const again = await opened(path);
+    sqlite(path, (db) => db.exec(`DROP TRIGGER full; DELETE FROM projection WHERE key = 'ada'`));
+    expect(await names(again)).not.toContain('ada');
+    await again.rebuild({ write: true });
+    expect(await names(again)).toEqual(before);
+    await again.close();
   });
 });

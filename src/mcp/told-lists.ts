@@ -1,0 +1,68 @@
+import { setInterval } from 'node:timers/promises';
+import { Refusal } from '../refusal.ts';
+import type { McpCaller } from './call.ts';
+import { listTools } from './listed.ts';
+
+export const LISTS = ['tools', 'prompts', 'resources'] as const;
+export type ListName = (typeof LISTS)[number];
+
+/** How often it is looked whether a list has changed. */
+const LOOK_MS = 500;
+
+interface Seen {
+  readonly tools: Uint8Array;
+  /** Which servers pass what on, besides their tools. */
+  readonly passes: string;
+}
+
+/**
+ * What a client was last told of. An entry tells what a human accepted; that somebody edited tools.yaml or keyturn.yaml is found by looking. A
+ * change counts when it is seen twice, since the entry that tells of it may be on its way.
+ */
+export class ToldLists {
+  readonly #caller: McpCaller;
+  #told: Seen | null = null;
+
+  constructor(caller: McpCaller) {
+    this.#caller = caller;
+  }
+
+  /** The client has been told of all that is so now. */
+  async renew(): Promise<void> {
+    this.#told = await seenBy(this.#caller);
+  }
+
+  /** Until the signal. */
+  async follow(tell: (lists: readonly ListName[]) => void, signal: AbortSignal): Promise<void> {
+    let before = this.#told;
+    for await (const _ of setInterval(LOOK_MS, null, { signal, ref: false })) {
+      const told = this.#told;
+      const now = await seenBy(this.#caller);
+      const is_settled = told === this.#told && before !== null && changed(before, now).length === 0;
+      before = now;
+      if (!is_settled || told === null) continue;
+      this.#told = now;
+      const lists = changed(told, now);
+      if (lists.length > 0) tell(lists);
+    }
+  }
+}
+
+function changed(before: Seen, now: Seen): readonly ListName[] {
+  if (before.passes !== now.passes) return LISTS;
+  const is_same = before.tools === now.tools || Buffer.compare(before.tools, now.tools) === 0;
+  return is_same ? [] : ['tools'];
+}
+
+/** A list that cannot be made is another one, too: who asks is told why. */
+async function seenBy(caller: McpCaller): Promise<Seen> {
+  try {
+    const [{ bytes: tools }, { passes }] = await Promise.all([
+      listTools(caller, true),
+      caller.face.mcp.tools(),
+    ]);
+    return { tools, passes: JSON.stringify(passes) };
+  } catch (error) {
+    return { tools: Buffer.from(error instanceof Refusal ? error.code : 'INTERNAL'), passes: '' };
+  }
+}
