@@ -89,7 +89,7 @@ describe('the package, installed', () => {
       expect(licences).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+$`, 'm'));
   });
 
-  it('every part of every command loads', () => {
+  it('every part of every command loads, and has what others ask it for', () => {
     const script = readdirSync(join(installed, 'dist/chunks')).find((name) =>
       /^commands-.*\.js$/.test(name),
     )!;
@@ -102,14 +102,14 @@ describe('the package, installed', () => {
       const loaded = new Map();
       const load = (name) => {
         if (!parts[name]) return require(name);
-        if (!loaded.has(name)) {
-          const module = { exports: {} };
-          loaded.set(name, module);
-          parts[name](module.exports, load, module);
-        }
-        return loaded.get(name).exports;
+        if (!loaded.has(name)) parts[name]((given) => loaded.set(name, given), load, load);
+        return loaded.get(name);
       };
-      for (const name of Object.keys(parts)) load(name);
+      for (const [name, part] of Object.entries(parts)) {
+        load(name);
+        for (const [, asked, member] of String(part).matchAll(/require\\("([^"]+)"\\)\\)\\.(\\w+)/g))
+          if (!(member in load(asked))) throw new Error(name + ' asks ' + asked + ' for ' + member);
+      }
       console.log(loaded.size);
     `);
     expect(Number(count)).toBeGreaterThan(100);
