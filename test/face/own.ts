@@ -41,6 +41,7 @@ const ASKED: Readonly<Record<string, (intent_id: string) => readonly object[]>> 
   ],
   'plans.read': () => [{ plan: new Uint8Array(), config: null }],
   'plans.validate': () => [{ plan: new Uint8Array(), config: null }],
+  'runs.progress': (execution_id) => [{ execution_id }],
   'tools.list': () => [{}],
   'tools.arguments': () => [{ tool: 'say', texts: { word: 'x' } }],
   'tools.pass': (id) => [{ client: 'claude', tool: 'Read', arguments: { path: id } }],

@@ -5,8 +5,8 @@ import { type Heard, piped } from './piped.ts';
 import { heardFrom, posted } from './posted.ts';
 import { STATELESS_META } from './stage.ts';
 
-const LONG = { timeout: 90_000 };
-const SOON = { timeout: 20_000 };
+const LONG = { timeout: 120_000 };
+const SOON = { timeout: 30_000 };
 const PASS = { pass: ['resources', 'prompts', 'logging'] };
 const LISTS = ['tools', 'prompts', 'resources'].map((what) => `notifications/${what}/list_changed`);
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';

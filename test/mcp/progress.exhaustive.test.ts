@@ -8,8 +8,8 @@ import { expectRefusal } from '../support/refusal.ts';
 import { type Heard, piped } from './piped.ts';
 import { heardFrom, posted } from './posted.ts';
 
-const LONG = { timeout: 90_000 };
-const SOON = { timeout: 20_000 };
+const LONG = { timeout: 120_000 };
+const SOON = { timeout: 30_000 };
 
 const CALL = {
   name: 'odd__act',
