@@ -79,13 +79,12 @@ describe('other rules', () => {
     const before = (await keyturn.policies.files()).active;
     stage.write(
       'policies/never-wait.cedar',
-      '@id("never-wait")\n@version("1")\n@scope("capability")\n@rationale("Nobody waits here.")\nforbid (principal, action == Keyturn::Action::"grant", resource)\nwhen { resource.name == "wait" };\n',
+      '@id("never-wait")\n@version("1")\n@scope("capability")\n@rationale("Nobody waits here.")\nforbid (principal, action == Keyturn::Action::"grant", resource)\nwhen { resource.categories.contains("waiting") };\n',
     );
     await open(page, '/policies');
-    await page.waitForSelector('text=Added: never-wait.cedar');
+    await page.waitForSelector('text=Added: never-wait');
     await page.waitForSelector('text=Which recent decisions would change');
     await page.waitForSelector('.dock >> text=Activate these policies…');
-    // What changes between the look and the touch is not what was signed.
     await page.click('text=Activate these policies…');
     await give('Waiting is over.');
     await expect.poll(async () => (await keyturn.policies.files()).same, { timeout: 20_000 }).toBe(true);
