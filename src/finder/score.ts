@@ -2,6 +2,7 @@ import type { SearchResult } from 'minisearch';
 import { extractFields, type Reading, wayOf } from './extract.ts';
 import { type Heard, heardIn } from './heard.ts';
 import { isPhraseHedged } from './hedge.ts';
+import { LANGUAGE_RULES } from './languages/all.ts';
 import { meaningsOf, mentionsIn } from './meaning.ts';
 import { isPhraseUnasked } from './phrase-saying.ts';
 import {
@@ -69,6 +70,7 @@ export function unaskedIn(
   read: readonly [string, ...string[]],
 ): Unasked | null {
   const heard = heardIn(index, utterance, read);
+  if (isPlain(heard, utterance)) return null;
   const spoken = heard.spoken.map((word) => withToldForms(word, read));
   const by_words = [...mentionsIn(index, utterance, { ...heard, spoken })].map(([place, named]) => ({
     place,
@@ -81,6 +83,18 @@ export function unaskedIn(
   const [best] = [...by_words, ...by_phrases].sort((a, b) => b.bp - a.bp || a.place - b.place);
   if (best === undefined || best.bp < NAMED_BP) return null;
   return { simulation: index.simulations[best.place]!.entry.simulation, is_forbidden: best.is_forbidden };
+}
+
+/** Whether nothing was heard that could make it no request: a plain goal is not searched for twice. */
+function isPlain({ hedge, clauses, spoken, language }: Heard, utterance: string): boolean {
+  const { told_form } = LANGUAGE_RULES.get(language) ?? {};
+  const is_hedged =
+    hedge.by.size > 0 || hedge.denied.size > 0 || hedge.leading !== null || hedge.is_hypothetical;
+  return (
+    !is_hedged &&
+    clauses.every(({ sure, likely }) => sure.length === 0 && likely.length === 0) &&
+    !spoken.some(({ start, end }) => told_form?.test(utterance.slice(start, end).toLowerCase()))
+  );
 }
 
 function withToldForms(word: Spoken, languages: readonly string[]): Spoken {

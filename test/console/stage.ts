@@ -102,6 +102,8 @@ const FLAGS = [
   '--disable-sync',
 ];
 
+export const launched = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+
 export async function openStage({ most = 1 }: { readonly most?: number } = {}): Promise<Stage> {
   const root = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-console-'));
   chmodSync(root, 0o755);
@@ -119,7 +121,7 @@ export async function openStage({ most = 1 }: { readonly most?: number } = {}): 
   for (const name of ['billing-agent', 'docs-bot'])
     await keyturn.people.enrol({ name, principal: 'agent', public_key: null, signer: ada });
   let service = await serving(root, most, 0);
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  const browser = await launched();
   const stopService = () => service.stop();
   const people = new Map<string, Signer>();
   const opened = new Map<string, Awaited<ReturnType<BrowserContext['storageState']>>>();

@@ -40,7 +40,7 @@ describe('while the prompt waits', () => {
       },
       'FILE_EXISTS',
     ],
-    ['a folder comes that the plan would make', (root) => mkdirSync(join(root, 'made')), 'EFFECT_CHANGED'],
+    ['a folder comes that the plan would make', (root) => mkdirSync(join(root, 'made')), 'PLAN_DRIFT'],
   ];
 
   it.each(drifts)(
