@@ -40,6 +40,21 @@ const share = (name, some, all, target = '') => {
   const value = all === 0 ? '-' : (some / all).toFixed(3);
   row([name, value, `${some} of ${all}`, `${low.toFixed(3)}-${high.toFixed(3)}`, target]);
 };
+/** The sets that came with the catalog, as far as people may look at them or not. */
+for (const { part, heard } of parts.filter(({ part }) => part === 'tuning' || part === 'frozen'))
+  for (const by of ['kind', 'language']) {
+    console.log();
+    row([`${part} set, by ${by}`, 'right one leads', 'cases', '95 % interval', 'wrong']);
+    for (const value of new Set(heard.map(({ utterance }) => utterance[by]))) {
+      const all = heard.filter(({ utterance }) => utterance[by] === value);
+      share(
+        value,
+        all.filter(({ top1 }) => top1).length,
+        all.length,
+        all.filter(({ wrong }) => wrong).length,
+      );
+    }
+  }
 const right = (all) => all.filter((one) => one.right).length;
 const matched = (all) => all.filter((one) => one.matched).length;
 const inLanguage = (all) => all.filter((one) => one.language_right).length;

@@ -114,6 +114,16 @@ export function sentence(words: string): string {
   return `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`;
 }
 
+/** Where it must run, if the registry says so: the name or a label of executors. */
+export function calledExecutor(effect: EffectToDraw): string | null {
+  const started =
+    effect.kind === 'plan'
+      ? effect.actions.flatMap(({ steps }) => steps)
+      : [effect.kind === 'mcp' ? effect.start : effect];
+  for (const one of started) if (one.kind === 'tool' && one.executor !== null) return one.executor;
+  return null;
+}
+
 export function undoFact(effect: EffectToDraw): Fact {
   const label = 'Undo';
   if (effect.kind === 'mcp')

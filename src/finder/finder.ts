@@ -30,6 +30,7 @@ import {
   type FinderRequest,
   headOf,
 } from './request.ts';
+import { isSmallTalk } from './saying.ts';
 import { type Unasked, unaskedIn } from './score.ts';
 import { contentWords } from './text.ts';
 import { textProblem } from './unsafe.ts';
@@ -83,9 +84,12 @@ function examineRequest(request: FinderRequest, index: CatalogIndex): Finding {
 function heardIn(turn: Turn): Answered {
   const { request, ranked } = turn;
   if (contentWords(request.utterance).length === 0 && (ranked[0]?.confidence_bp ?? 0) < thresholds.clarify_bp)
-    return told(refusePacket(request, 'NOTHING_ASKED', nothingSaid(turn.language)), []);
+    return nothingAsked(turn);
   return request.clarify === undefined ? hear(turn) : hearAnswer(turn, request.clarify);
 }
+
+const nothingAsked = ({ request, language }: Turn): Answered =>
+  told(refusePacket(request, 'NOTHING_ASKED', nothingSaid(language)), []);
 
 type Answered = Omit<Finding, 'language' | 'read'>;
 
@@ -132,9 +136,10 @@ function isSure(meant: readonly Candidate[]): boolean {
   return meant.length === 1 && meant[0]!.confidence_bp >= thresholds.match_bp;
 }
 
-/** Nothing Active is asked for. What is only spoken of is there and no wish; then DRAFT is searched; then there is nothing. */
+/** Nothing Active is asked for. A greeting is no wish, and what is only spoken of is there; then DRAFT is searched; then there is nothing. */
 function missing(turn: Turn): Answered {
   const { request, index, ranked, read } = turn;
+  if (isSmallTalk(request.utterance)) return nothingAsked(turn);
   const named = unaskedIn(index.active, request.utterance, read);
   if (named !== null) return notAsked(turn, named);
   const drafts = rank(index.draft, request.utterance, new Set(), read);

@@ -30,6 +30,7 @@ interface Compiled {
   readonly rules: LanguageRules;
   readonly courtesies: RegExp | null;
   readonly requests: RegExp | null;
+  readonly small_talk: RegExp | null;
   readonly several: RegExp | null;
   readonly dependent: RegExp | null;
   readonly sure: readonly (readonly [SayingKind, RegExp])[];
@@ -51,6 +52,7 @@ function compiled(rules: LanguageRules): Compiled {
     rules,
     courtesies: anyOf(rules.courtesies, unspaced),
     requests: anyOf(rules.requests, unspaced),
+    small_talk: anyOf(rules.small_talk, unspaced),
     several: anyOf(rules.several, unspaced),
     dependent: anyOf(rules.dependent ?? [], unspaced),
     sure: each(rules.sure),
@@ -94,6 +96,15 @@ function clausesIn(utterance: string, language: string): SaidClause[] {
     : with_courtesies;
   const own = pieces(text).map((piece) => clauseIn(text, piece, here));
   return own.map((clause, i) => ({ ...clause, sure: [...clause.sure, ...reaching(own, i, text, here)] }));
+}
+
+/** Whether nothing is said but a greeting, thanks, praise or a farewell. In whichever language: two words do not tell it. */
+export function isSmallTalk(utterance: string): boolean {
+  const text = readable(utterance);
+  return [...COMPILED.values()].some(({ small_talk }) => {
+    const rest = small_talk === null ? text : text.replace(small_talk, ' ');
+    return rest !== text && !/[\p{L}\p{N}#]/u.test(rest);
+  });
 }
 
 /** Whether two things are asked for at once: something is said before and after what joins them. */

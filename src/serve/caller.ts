@@ -169,7 +169,7 @@ export function actorOf(caller: WebCaller): ActCaller | null {
   return { name: caller.name };
 }
 
-/** Under which name this caller is counted. */
-export function quotaNameOf(caller: WebCaller): string {
-  return caller.kind === 'agent' ? `agent:${caller.name}` : caller.kind;
+/** Under which name this caller is counted: a person by whichever way, and whoever opened a link without a name. */
+export function quotaNameOf({ kind, name }: WebCaller): string {
+  return name === null ? kind : `${kind === 'agent' ? 'agent' : 'human'}:${name}`;
 }

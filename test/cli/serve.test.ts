@@ -59,7 +59,10 @@ describe('keyturn serve', () => {
     };
     expect(tokens).toMatchObject([{ name: 'robot', last_used_at: expect.any(String) }]);
     const { token_id } = tokens[0]!;
-    const gone = await project.talk(['token', 'revoke', 'robot', token_id, '--reason', 'done'], ALICE);
+    const gone = await project.talk(
+      ['token', 'revoke', 'robot', token_id.slice(0, 8), '--reason', 'done'],
+      ALICE,
+    );
     expect(gone.stdout).toBe(`[OK] The token ${token_id} of robot is revoked\n`);
   });
 

@@ -77,3 +77,32 @@ describe('what is not there', () => {
     expect(heard(utterance).packet.kind).toBe('MISSING_SIMULATION');
   });
 });
+
+const SMALL_TALK: readonly (readonly [language: string, ...sayings: string[]])[] = [
+  ['en', 'Hello there, how are you today?', 'thank you so much for your help!', 'Great, see you tomorrow'],
+  ['de', 'Guten Morgen zusammen, wie geht es euch?', 'Vielen Dank!', 'Super, bis morgen'],
+  ['es', 'Hola, ¿qué tal?', 'Muchas gracias por tu ayuda', 'Buenas tardes', 'Perfecto, hasta luego'],
+  ['fr', 'Bonjour à tous, comment allez-vous ?', 'Merci beaucoup !', 'Parfait, à demain'],
+  ['it', 'Ciao a tutti, come stai?', 'Grazie mille!', 'Ottimo lavoro, a presto'],
+  ['pt', 'Bom dia, tudo bem?', 'Muito obrigada pela ajuda', 'Ótimo, até amanhã'],
+  ['zh', '你好，最近怎么样？', '非常感谢你的帮助！', '太好了，再见'],
+  ['ja', 'こんにちは、お元気ですか？', 'どうもありがとうございました', 'お疲れ様でした'],
+  ['ar', 'صباح الخير، كيف حالك؟', 'شكرا جزيلا لك', 'ممتاز، إلى اللقاء'],
+  ['hi', 'नमस्ते, आप कैसे हैं?', 'बहुत धन्यवाद', 'शाबाश, फिर मिलेंगे'],
+];
+
+describe('a greeting, thanks, praise or a farewell', () => {
+  it.each(SMALL_TALK)('asks for nothing, in %s', (_, ...sayings) => {
+    for (const utterance of sayings)
+      expect([utterance, heard(utterance).packet]).toMatchObject([
+        utterance,
+        { kind: 'REFUSE', reason_code: 'NOTHING_ASKED' },
+      ]);
+  });
+
+  it('takes nothing from what is said beside it', () => {
+    expect(heard('hello, raise the barrier of G-1').packet.kind).not.toBe('REFUSE');
+    expect(heard('good morning, please bake a chocolate cake').packet.kind).toBe('MISSING_SIMULATION');
+    expect(heard('thanks, and order 12 pizzas').packet.kind).toBe('MISSING_SIMULATION');
+  });
+});

@@ -1,8 +1,10 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { authority } from '../journey/authority.ts';
+import type { OpenKey } from '../../src/identity/act.ts';
+import { authority, human } from '../journey/authority.ts';
 import { call, refusalIn, SAY, serving, withToken } from './service.ts';
+import { callSigned } from './signed.ts';
 
 it('a service counts what it is asked, and lets a caller who asks too often wait', async () => {
   const p = await authority();
@@ -30,4 +32,15 @@ it('a service counts what it is asked, and lets a caller who asks too often wait
     expect(text.split('\n')).toContain(line);
   expect(text).toMatch(/^keyturn_waiting_oldest_seconds \d/m);
   expect(text).not.toMatch(/bot|hello/);
+});
+
+it('each person is counted apart, whichever way they ask', async () => {
+  const p = await authority();
+  appendFileSync(join(p.root, 'keyturn.yaml'), '\nservice: { requests_minute: 3 }\n');
+  const bo = (await human(p, 'bo')) as OpenKey;
+  const s = { ...p, ...(await serving(p)), token: '', token_id: '' };
+  const asked = async (key: OpenKey) => (await callSigned(s, key, '/v1/people/list')).status;
+  for (let times = 0; times < 3; times += 1) expect(await asked(bo)).toBe(200);
+  expect(await asked(bo)).toBe(429);
+  expect(await asked(p.ada as OpenKey)).toBe(200);
 });

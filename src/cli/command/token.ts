@@ -1,7 +1,9 @@
+import { isIdBeginning } from '../../canonical/uuid.ts';
 import { Keyturn, type Result as Verb } from '../../keyturn.ts';
+import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
-import { reading, writing } from '../project.ts';
+import { type Opened, reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields, table } from '../table.ts';
 
@@ -44,13 +46,25 @@ function row(token: Verb<'agents.tokens'>['tokens'][number]): string[] {
 }
 
 export function revoke(call: Call): Promise<Answer> {
-  const [name = '', token_id = ''] = call.operands;
+  const [name = '', typed = ''] = call.operands;
   const reason = call.options.reason!;
   return writing(call, async (keyturn) => {
+    const token_id = await meantToken(keyturn, name, typed);
     const by = await whoActs(keyturn, call.options.as);
     const result = await actAs(keyturn, by, (signer) =>
       keyturn.agents.revokeToken({ name, token_id, reason, signer }),
     );
     return { result, lines: [`[OK] The token ${token_id} of ${name} is revoked`] };
   });
+}
+
+/** By its id, or the beginning of one among those of this agent. What is not there, the verb refuses. */
+async function meantToken(keyturn: Opened, name: string, typed: string): Promise<string> {
+  const { tokens } = await keyturn.agents.tokens();
+  const found = tokens.filter(
+    (one) => isIdBeginning(typed) && one.name === name && one.token_id.startsWith(typed),
+  );
+  if (found.length > 1)
+    refuse('ID_AMBIGUOUS', `${found.length} tokens of ${name} have an id that begins with "${typed}".`);
+  return found[0]?.token_id ?? typed;
 }

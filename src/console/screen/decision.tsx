@@ -15,6 +15,7 @@ import { LookedDeed } from '../part/looked-deed.tsx';
 import { Dig, Fold, PrintedText, Target, Val, Words } from '../part/text.tsx';
 import {
   approvalOf,
+  calledExecutor,
   capital,
   changesFact,
   clockOf,
@@ -152,6 +153,7 @@ function Ask({ looked: { effect, review }, intent }: { readonly looked: Looked; 
   const { executors } = useCell(useApp().world);
   const { verb, target } = deedOf(effect);
   const here = executors.find(({ is_this_host, revoked_at }) => is_this_host && revoked_at === null);
+  const on = calledExecutor(effect) ?? here?.name ?? null;
   return (
     <header class="ask">
       <h1>
@@ -186,12 +188,10 @@ function Ask({ looked: { effect, review }, intent }: { readonly looked: Looked; 
         )}
         <span>
           Runs once
-          {here && here.name !== 'executor' ? (
+          {on !== null && on !== 'executor' && (
             <>
-              , on <bdi>{here.name}</bdi>
+              , on <bdi>{visible(on)}</bdi>
             </>
-          ) : (
-            ''
           )}
         </span>
         {intent.on_behalf_of && (
@@ -300,7 +300,9 @@ function Below({ looked, intent }: { readonly looked: Looked; readonly intent: I
     'after paint',
   );
   const story = told.value?.story ?? [];
-  const decisions = story.flatMap(({ decision }) => decision?.policies ?? []);
+  const decisions = story.flatMap(({ decision }) =>
+    decision ? decision.policies.map((policy) => ({ ...policy, allowed: decision.allowed })) : [],
+  );
   return (
     <div class="below">
       <MoreOf effect={effect} shown={shown} />
@@ -321,14 +323,15 @@ function Below({ looked, intent }: { readonly looked: Looked; readonly intent: I
           </p>
         ) : (
           <ul class="verdicts">
-            {decisions.map(({ id, version, rationale }) => (
+            {decisions.map(({ id, version, rationale, allowed }) => (
               <li>
-                <span class="t-ok">
-                  <Icon name="ok" />
+                <span class={allowed ? 't-ok' : 't-danger'}>
+                  <Icon name={allowed ? 'ok' : 'no'} />
                 </span>
                 <div>
                   <b>
                     {id}, version {version}
+                    {!allowed && ', denied it'}
                   </b>
                   <p>{rationale}</p>
                 </div>

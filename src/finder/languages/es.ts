@@ -22,6 +22,18 @@ export const esRules: LanguageRules = {
     'hazme',
     '(?:quiere|necesita) (?:un|una|el|la|su|que)',
   ],
+  small_talk: [
+    '(?:hola|buenos días|buenas(?: (?:tardes|noches))?)(?: (?:a todos|a todas|otra vez|de nuevo))?',
+    'c[oó]mo (?:estás|está|están|te va|le va)(?: hoy)?',
+    'qué tal(?: estás)?',
+    'estoy (?:muy )?bien',
+    '(?:muchas |mil )?gracias(?: (?:por (?:tu|su|la) ayuda|de nuevo|otra vez))*',
+    'adiós|hasta (?:luego|pronto|mañana)|chao|nos vemos',
+    'que tengas? (?:un )?buen (?:día|fin de semana)',
+    'genial|perfecto|estupendo|bien hecho|buen trabajo|qué bien',
+    '(?:eres|es usted) (?:genial|muy amable)',
+    '(?:ja){2,}',
+  ],
   several: [
     'y luego',
     'y después',

@@ -29,6 +29,17 @@ export const frRules: LanguageRules = {
     'aide[- ]moi',
     '(?:veut|a besoin d)',
   ],
+  small_talk: [
+    '(?:bonjour|bonsoir|salut|coucou|bonne (?:nuit|journée|soirée))(?: (?:à tous|tout le monde))?',
+    'comment (?:ça va|vas-tu|allez-vous|tu vas|vous allez)',
+    'ça va(?: bien)?',
+    'je vais bien',
+    "merci(?: (?:beaucoup|bien|infiniment|encore|à (?:toi|vous)|pour (?:ton aide|votre aide|l'aide)))*",
+    "au revoir|à (?:bientôt|demain|plus tard|tout à l'heure)",
+    'bon (?:week-end|weekend|après-midi)',
+    'super|génial|parfait|bravo|bien joué|bon travail',
+    '(?:tu es|vous êtes) (?:géniale?|super|formidable|très (?:gentil|aimable))',
+  ],
   several: ['et puis', 'et ensuite', 'ensuite', 'et aussi', 'puis', 'et après', 'et en plus'],
   sure: {
     ability: [

@@ -22,6 +22,16 @@ export const itRules: LanguageRules = {
     'aiutami',
     '(?:vuole|ha bisogno)',
   ],
+  small_talk: [
+    '(?:ciao|salve|buongiorno|buonasera|buonanotte|buona (?:giornata|serata|notte))(?: (?:a tutti|di nuovo))?',
+    'come (?:stai|sta|state|va)(?: oggi)?',
+    'sto bene',
+    "(?:molte )?grazie(?: (?:mille|ancora|per l'aiuto|per il tuo aiuto|di tutto))*",
+    'arrivederci|a (?:presto|dopo|domani)|ci vediamo',
+    'buon (?:fine settimana|weekend|lavoro)',
+    'fantastico|perfetto|ottimo(?: lavoro)?|brav[oa]|ben fatto',
+    'sei (?:fantastic[oa]|grande|molto gentile)',
+  ],
   several: ['e poi', 'e dopo', 'e anche', 'inoltre', 'dopodiché', 'e in più', 'quindi anche'],
   sure: {
     ability: [

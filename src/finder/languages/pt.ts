@@ -23,6 +23,17 @@ export const ptRules: LanguageRules = {
     'ajude-me',
     '(?:quer|precisa)(?: d?[oae]| que| ser)',
   ],
+  small_talk: [
+    '(?:olá|oi|bom dia|boa (?:tarde|noite))(?: (?:a todos|pessoal|de novo))?',
+    'como (?:você )?(?:está|vai|estás)(?: hoje)?',
+    'tudo (?:bem|bom)(?: com você)?',
+    'estou bem',
+    '(?:muito )?obrigad[oa](?: (?:mesmo|de novo|pela ajuda))*',
+    'tchau|adeus|até (?:logo|mais|amanhã|breve)',
+    '(?:tenha um )?bom (?:fim de semana|trabalho)',
+    'ótimo|perfeito|que bom|muito bem|bom trabalho',
+    'você é (?:ótim[oa]|incrível|muito gentil|demais)',
+  ],
   several: ['e depois', 'e também', 'além disso', 'e em seguida', 'e então', 'e aí'],
   sure: {
     ability: [

@@ -16,6 +16,8 @@ export interface LanguageRules {
   readonly courtesies: readonly string[];
   /** Phrases with which a request begins: "can you", "I want to". */
   readonly requests: readonly string[];
+  /** Greetings, thanks, praise and farewells. A saying of nothing else asks for nothing. */
+  readonly small_talk: readonly string[];
   /** What stands between two requests that are made at once: "and then". */
   readonly several: readonly string[];
   /** Whatever else the clause says, this makes it no request. */
