@@ -2,6 +2,7 @@ import { folded } from './fold.ts';
 
 /** Numbers and days as people say them, in the ten languages. What is not clearly one of these is asked for. */
 
+/** Two words that are one number are joined with a _. */
 const NUMBERS: Readonly<Record<string, string>> = {
   en: 'zero one two three four five six seven eight nine ten eleven twelve',
   de: 'null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf',
@@ -11,13 +12,13 @@ const NUMBERS: Readonly<Record<string, string>> = {
   pt: 'zero um dois três quatro cinco seis sete oito nove dez onze doze',
   zh: '零 一 二 三 四 五 六 七 八 九 十 十一 十二',
   ja: 'ゼロ 一 二 三 四 五 六 七 八 九 十 十一 十二',
-  ar: 'صفر واحد اثنان ثلاثة أربعة خمسة ستة سبعة ثمانية تسعة عشرة أحد اثنا',
+  ar: 'صفر واحد اثنان ثلاثة أربعة خمسة ستة سبعة ثمانية تسعة عشرة أحد_عشر اثنا_عشر',
   hi: 'शून्य एक दो तीन चार पाँच छह सात आठ नौ दस ग्यारह बारह',
 };
 
 /** The number that a whole answer is, in words; null when it is anything else. */
 export function spokenNumber(text: string, language: string): number | null {
-  const words = (NUMBERS[language] ?? '').split(' ').map(folded);
+  const words = (NUMBERS[language] ?? '').split(' ').map((word) => folded(word.replace('_', ' ')));
   const said = folded(text.trim().replace(/[.!。।]$/u, ''));
   const place = said === '' ? -1 : words.indexOf(said);
   return place < 0 ? null : place;
