@@ -1,5 +1,5 @@
 import { setInterval } from 'node:timers/promises';
-import { Refusal } from '../refusal.ts';
+import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { McpCaller } from './call.ts';
 import { listTools } from './listed.ts';
 
@@ -38,6 +38,7 @@ export class ToldLists {
     for await (const _ of setInterval(LOOK_MS, null, { signal, ref: false })) {
       const told = this.#told;
       const now = await seenBy(this.#caller);
+      if (now === null) continue;
       const is_settled = told === this.#told && before !== null && changed(before, now).length === 0;
       before = now;
       if (!is_settled || told === null) continue;
@@ -54,8 +55,11 @@ function changed(before: Seen, now: Seen): readonly ListName[] {
   return is_same ? [] : ['tools'];
 }
 
-/** A list that cannot be made is another one, too: who asks is told why. */
-async function seenBy(caller: McpCaller): Promise<Seen> {
+/** Who may not ask any more is told nothing. */
+const NO_CALLER: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['KEY_REVOKED', 'PRINCIPAL_UNKNOWN']);
+
+/** A list that cannot be made is another one, too: who asks is told why. Null where the caller is none any more. */
+async function seenBy(caller: McpCaller): Promise<Seen | null> {
   try {
     const [{ bytes: tools }, { passes }] = await Promise.all([
       listTools(caller, true),
@@ -63,6 +67,7 @@ async function seenBy(caller: McpCaller): Promise<Seen> {
     ]);
     return { tools, passes: JSON.stringify(passes) };
   } catch (error) {
+    if (error instanceof Refusal && NO_CALLER.has(error.code)) return null;
     return { tools: Buffer.from(error instanceof Refusal ? error.code : 'INTERNAL'), passes: '' };
   }
 }
