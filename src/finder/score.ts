@@ -147,7 +147,8 @@ function scorePhrases(index: SearchIndex, utterance: string, said: Heard): Score
     const is_unasked =
       close >= SURE &&
       (isPhraseHedged(said, matched, named) || isPhraseUnasked(said, matched, named, utterance));
-    const is_sure = close >= SURE && !said.is_several && !is_unasked;
+    // By phrases alone nobody can tell an act from its thing: only with a whole one was surely both said.
+    const is_sure = close >= SURE && !said.is_several && !is_unasked && isWhole(heard, simulation, matched);
     return { simulation, confidence_bp: calibrated(is_sure ? close : Math.min(close, UNSURE)), is_unasked };
   });
 }
@@ -249,6 +250,12 @@ function rawScore(
   for (const phrase of phrases)
     best = Math.max(best, covered(phrase, strengths) * (phrase.words > 1 ? 1 : density));
   return (1 - UTTERANCE_SHARE) * best + UTTERANCE_SHARE * (known === 0 ? 0 : evidence / known);
+}
+
+/** Whether every word of one of its phrases was heard. */
+function isWhole(heard: Hearing, { phrases }: IndexedSimulation, matched: readonly string[]): boolean {
+  const terms = new Set(matched.filter((term) => heard.terms.get(term)!.length > 0));
+  return phrases.some(({ units }) => units.every((unit) => unit.terms.some((term) => terms.has(term))));
 }
 
 /** The share of a phrase that was heard. A single word of several is never more than half of what was meant. */
