@@ -1,7 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { McpCaller } from '../../src/mcp/call.ts';
+import { serveStdio } from '../../src/mcp/stdio.ts';
 import { sizeOf } from '../support/ledger.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { agentPlace, prompted, yes } from './agent-place.ts';
+import { type AgentPlace, agentPlace, prompted, yes } from './agent-place.ts';
 
 /** A language model of the caller may find, and never decides. Here it is scripted, it lies, and it is absent. */
 
@@ -10,6 +14,9 @@ const user_id = 'ada';
 const text = 'milk';
 /** No rule hears this: "scribble" is a word of nobody. */
 const GOAL = `scribble ${text} on my page`;
+/** Longer than the field of the simulation takes. */
+const LONG = 'x'.repeat(90);
+const TOO_LONG = `scribble ${LONG} on my page`;
 const shown = (utterance: string, said = text) => ({
   field: 'text',
   text: said,
@@ -70,6 +77,11 @@ describe('a model that lies', () => {
       { ...honest(), fields: [...honest().fields, { ...shown(GOAL), field: 'more' }] },
     ],
     ['leaves out a field', GOAL, { ...honest(), fields: [] }],
+    [
+      'gives a value that its field does not take',
+      TOO_LONG,
+      { ...honest(), fields: [shown(TOO_LONG, LONG)] },
+    ],
     ['gives a field twice', GOAL, { ...honest(), fields: [shown(GOAL), shown(GOAL)] }],
     ['does not hear the denial', denied, honest(denied)],
     [
@@ -95,5 +107,42 @@ describe('a model that lies', () => {
       keyturn.conversations.ask({ user_id, utterance, model }),
     );
     expect(await sizeOf(keyturn)).toBe(before);
+  });
+});
+
+describe('a model that finds over MCP', () => {
+  /** The gate over pipes, with the words of this user. */
+  function gate({ keyturn }: AgentPlace) {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const caller: McpCaller = {
+      ...{ name: user_id, signer: null, face: keyturn, ask: keyturn.conversations.ask },
+      ...{ link: () => null, hold_ms: 100, holders: new Map() },
+    };
+    const served = serveStdio({ input, output, open: async () => caller });
+    onTestFinished(async () => {
+      input.end();
+      await served;
+    });
+    const answers = createInterface(output)[Symbol.asyncIterator]();
+    return async (values: object) => {
+      const params = { name: 'keyturn_ask', arguments: values };
+      input.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })}\n`);
+      const { result } = JSON.parse((await answers.next()).value);
+      const [{ text: said }] = result.content;
+      return { is_error: result.isError === true, said };
+    };
+  }
+
+  it('leads to a prompt and to no run, and a lie to nothing', async () => {
+    const ask = gate(place());
+    const turn = await ask({ words: GOAL, proposal: honest() });
+    expect(JSON.parse(turn.said)).toMatchObject({
+      kind: 'CONFIRM',
+      packet: { reason_code: 'MATCH_PROPOSED', confirm_required: true },
+    });
+    const lie = { ...honest(), fields: [{ field: 'text', text: 'beer', start: 9 }] };
+    const lied = await ask({ words: GOAL, proposal: lie });
+    expect(lied).toMatchObject({ is_error: true, said: expect.stringContaining('FINDER_PACKET_INVALID') });
+    expect(JSON.parse((await ask({ words: 'show the hello' })).said).kind).not.toBe('CONFIRM');
   });
 });

@@ -18,6 +18,14 @@ describe('what a user is told', () => {
     });
   });
 
+  it('of a chain, before its first step, is every step with its values', async () => {
+    const { keyturn } = place();
+    const utterance = 'fill the weekly diary "milk"';
+    const { user_visible_text } = prompted(await keyturn.conversations.ask({ user_id: 'ada', utterance }));
+    for (const step of ['milk one', '→ 2. hello.show', '→ 3. note.add · text: "milk two"'])
+      expect(user_visible_text).toContain(step);
+  });
+
   it('of a failure is that it ran', { timeout: 60_000 }, async () => {
     const { keyturn } = place();
     const failed = await keyturn.conversations.ask({ user_id: 'ada', utterance: 'break the old engine' });

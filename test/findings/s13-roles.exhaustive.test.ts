@@ -47,6 +47,7 @@ describe('S13: two roles, as docs/postgres.md says', () => {
       projection: 'delete insert update',
       object: 'delete insert',
       beat: 'insert update',
+      nonce: 'delete insert',
       agent_execution_ledger: 'insert',
       agent_execution_confirmation_ledger: 'insert',
       agent_execution_access_decision_ledger: 'insert',
