@@ -29,6 +29,7 @@ export async function boundOf(
   context: AgentContext,
   { simulation, digest }: Definition,
   is_undo = false,
+  undo_is: readonly Registered['status'][] = ['Draft', 'Active'],
 ): Promise<SealedBound> {
   const { id, version, effect } = simulation;
   const effects = effectsOnce(context);
@@ -39,7 +40,7 @@ export async function boundOf(
     definition: digest,
     effect: effect === undefined ? null : await effects({ simulation, digest }),
     steps: await boundSteps(context, effects, simulation),
-    undone_by: is_undo ? null : await boundUndo(context, effects, simulation),
+    undone_by: is_undo ? null : await boundUndo(context, effects, simulation, undo_is),
   });
 }
 
@@ -173,16 +174,20 @@ async function boundSteps(
   return parts;
 }
 
-/** What undoes it is registered, and gets all of its values from what it undoes. */
+/**
+ * What undoes it is registered, and gets all of its values from what it undoes. Two that undo each other are activated one after the other;
+ * when one of them runs, the other could run as well.
+ */
 async function boundUndo(
   context: AgentContext,
   effects: Effects,
   simulation: Simulation,
+  undo_is: readonly Registered['status'][],
 ): Promise<Bound['undone_by']> {
   const { rollback_plan_ref: ref, id, fields, steps } = simulation;
   if (ref === undefined) return null;
   if (ref === PLAN_ROLLBACK) return PLAN_ROLLBACK;
-  const { part, simulation: undo } = await partOf(context, effects, ref, ['Draft', 'Active']);
+  const { part, simulation: undo } = await partOf(context, effects, ref, undo_is);
   const unknown = Object.entries(undo.fields).find(
     ([name, { type }]) => steps === undefined && fields[name]?.type !== type,
   );
@@ -203,6 +208,10 @@ async function partOf(
     refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: id });
   if (!statuses.includes(known.status))
     refuse('SIMULATION_NOT_ACTIVE', `"${id}" is ${known.status}.`, { simulation: id });
+  const is_over =
+    known.expires_at !== null && Date.parse(known.expires_at) <= context.journey.clock().getTime();
+  if (is_over && !statuses.includes('Draft'))
+    refuse('SIMULATION_NOT_ACTIVE', `The activation of "${id}" has expired.`, { simulation: id });
   const simulation = await definitionOf(context, known.definition);
   if (simulation.steps !== undefined)
     refuse('SIMULATION_INVALID', `"${id}" has steps, and neither a step nor an undo has any.`);
@@ -231,7 +240,7 @@ export async function heldBy(
 ): Promise<Held> {
   if (activated === null) return { activated, found: null, differs: ['nothing was activated'], bytes: null };
   try {
-    const { digest, bytes } = await boundOf(context, definition, is_undo);
+    const { digest, bytes } = await boundOf(context, definition, is_undo, ['Active']);
     if (digest === activated) return { activated, found: digest, differs: [], bytes: null };
     const differs = await differsFrom(context, activated, bytes, is_undo);
     return { activated, found: digest, differs, bytes };

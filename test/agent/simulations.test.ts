@@ -280,7 +280,15 @@ describe('the end of an activation', () => {
     expect((await listed('note.add')).registered).toMatchObject({
       expires_at: new Date(now + 3_600_000).toISOString(),
     });
-    expect((await askedFor(keyturn, 'append a notebook line "again"')).kind).toBe('CONFIRM');
+    // What would undo it could not run.
+    const utterance = 'append a notebook line "again"';
+    expect(await keyturn.conversations.ask({ user_id: 'ada', utterance })).toMatchObject({
+      kind: 'REFUSED',
+      reason_code: 'ACTIVATION_DIFFERS',
+      user_visible_text: expect.stringContaining('The activation of "note.remove" has expired.'),
+    });
+    await keyturn.simulations.activate({ id: 'note.remove', reason: 'Again.', signer: ada, ttl_s: 3600 });
+    expect((await askedFor(keyturn, utterance)).kind).toBe('CONFIRM');
   });
 
   it('a revoked key of the agent core stops every dispatch', async () => {
