@@ -38,8 +38,7 @@ export function scoreAll(
   utterance: string,
   read?: readonly [string, ...string[]],
 ): Scored[] {
-  const heard = heardIn(index, utterance, read);
-  const said = scorePhrases(index, utterance, heard);
+  const { heard, said } = searchedIn(index, utterance, read);
   const meant = meaningsOf(index, utterance, heard);
   const verbatim = new Set(index.verbatim.get(wordingOf(utterance)));
   if (index.vocabulary.terms.length === 0 && verbatim.size === 0) return said;
@@ -50,6 +49,25 @@ export function scoreAll(
     const confidence_bp = combined(simulation, phrases.get(place) ?? 0, words_bp);
     return { simulation, confidence_bp: verbatim.has(place) ? VERBATIM_BP : confidence_bp };
   });
+}
+
+interface Searched {
+  readonly heard: Heard;
+  readonly said: ScoredPhrase[];
+}
+
+/** Of the last utterance that was looked for in each index: what nobody asks for is looked for after what somebody does. */
+const searched = new WeakMap<SearchIndex, Searched & { readonly of: string }>();
+
+function searchedIn(index: SearchIndex, utterance: string, read: readonly string[] = []): Searched {
+  const of = `${read.join(' ')}\n${utterance}`;
+  const known = searched.get(index);
+  if (known?.of === of) return known;
+  const [language, ...others] = read;
+  const heard = heardIn(index, utterance, language === undefined ? undefined : [language, ...others]);
+  const now = { of, heard, said: scorePhrases(index, utterance, heard) };
+  searched.set(index, now);
+  return now;
 }
 
 /** The author's own phrase, said as it is written. Another simulation with the same phrase is a question. */
@@ -69,7 +87,7 @@ export function unaskedIn(
   utterance: string,
   read: readonly [string, ...string[]],
 ): Unasked | null {
-  const heard = heardIn(index, utterance, read);
+  const { heard, said } = searchedIn(index, utterance, read);
   if (isPlain(heard, utterance)) return null;
   const spoken = heard.spoken.map((word) => withToldForms(word, read));
   const by_words = [...mentionsIn(index, utterance, { ...heard, spoken })].map(([place, named]) => ({
@@ -77,7 +95,7 @@ export function unaskedIn(
     bp: mapped(MEANT, named.worth),
     is_forbidden: named.is_forbidden,
   }));
-  const by_phrases = scorePhrases(index, utterance, heard)
+  const by_phrases = said
     .filter(({ is_unasked, simulation: { entry } }) => is_unasked && entry.simulation.words === undefined)
     .map(({ simulation: { place }, confidence_bp: bp }) => ({ place, bp, is_forbidden: false }));
   const [best] = [...by_words, ...by_phrases].sort((a, b) => b.bp - a.bp || a.place - b.place);
