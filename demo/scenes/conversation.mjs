@@ -105,9 +105,9 @@ async function takenBack(stage) {
 }
 
 /** The command that the conversation waits for, without the words: it names the question or the prompt. */
-function waited({ result }) {
-  const { next } = result(['agent', 'status', CHAT]).conversations[0];
-  return next.split(' ').slice(1, -1);
+function waited({ output }) {
+  const [, next] = /^Next: keyturn (.*)$/m.exec(output(['agent', 'status', CHAT]));
+  return next.split(' ').slice(0, -1);
 }
 
 /** Says it until the conversation no longer waits for that. Returns what it has come to. */

@@ -56,7 +56,7 @@ interface Searched {
   readonly said: ScoredPhrase[];
 }
 
-/** Of the last utterance that was looked for in each index: what nobody asks for is looked for after what somebody does. */
+/** Of the last utterance in each index: it is read once for what is asked for, and once for what is only spoken of. */
 const searched = new WeakMap<SearchIndex, Searched & { readonly of: string }>();
 
 function searchedIn(index: SearchIndex, utterance: string, read: readonly string[] = []): Searched {
@@ -103,7 +103,7 @@ export function unaskedIn(
   return { simulation: index.simulations[best.place]!.entry.simulation, is_forbidden: best.is_forbidden };
 }
 
-/** Whether nothing was heard that could make it no request: a plain goal is not searched for twice. */
+/** Whether nothing was heard that could make it no request: then nothing in it is only spoken of. */
 function isPlain({ hedge, clauses, spoken, language }: Heard, utterance: string): boolean {
   const { told_form } = LANGUAGE_RULES.get(language) ?? {};
   const is_hedged =
@@ -165,7 +165,7 @@ function scorePhrases(index: SearchIndex, utterance: string, said: Heard): Score
     const is_unasked =
       close >= SURE &&
       (isPhraseHedged(said, matched, named) || isPhraseUnasked(said, matched, named, utterance));
-    // By phrases alone nobody can tell an act from its thing: only with a whole one was surely both said.
+    // A phrase does not say which of its words is the act: only a whole one surely has the act and its thing.
     const is_sure = close >= SURE && !said.is_several && !is_unasked && isWhole(heard, simulation, matched);
     return { simulation, confidence_bp: calibrated(is_sure ? close : Math.min(close, UNSURE)), is_unasked };
   });
