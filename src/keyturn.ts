@@ -366,6 +366,8 @@ export class Keyturn {
   secret = async (name: string): Promise<string> => (await this.#context.secrets([name])).get(name)!;
   /** Starts the command of a target of notifications, which only the file of this host can name. */
   runNotifier = (command: ChildCommand) => this.#context.starter.run(command);
+  /** Another number whenever something was written since; null where the store cannot tell at once. */
+  written = () => this.#context.store.written?.() ?? null;
   /** How much waits, in numbers. */
   queue = () => queueOf(this.#context);
   /** The part of it that costs little: what is ordered, and who runs it. */

@@ -241,6 +241,8 @@ export const limits = {
   postgres_key_bytes: 2_000,
   /** Rows that a connection keeps from one commit to the next. A few KiB each. */
   kept_rows: 2_000,
+  /** Answers of a service that are given again while nothing was written. A few KiB each. */
+  kept_answers: 1_000,
   /** Rows that a rebuild keeps in memory: most intents are over before as many others began, and are written once. */
   folded_rows: 10_000,
   /** Entries whose digests are held in memory at once. A longer ledger is read more than once. */

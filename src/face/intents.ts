@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { once } from '../canonical/once.ts';
 import { missingOf } from '../gate/approved.ts';
+import { statusLasts } from '../gate/status-word.ts';
 import type { Signer } from '../identity/act.ts';
 import { draftSchema } from '../intent/envelope.ts';
 import * as approving from '../journey/approve.ts';
@@ -210,6 +211,7 @@ export const intents = {
     output: () => intent,
     run: async ({ context }, { intent_id }) =>
       standingIntent(context, await requireIntent(context, intent_id)),
+    lasts: statusLasts,
   }),
 
   result: read({

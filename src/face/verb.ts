@@ -38,6 +38,8 @@ export interface Verb<
   /** What only a caller in this process can give, such as a signal: it is no JSON, and no other door has it. */
   readonly here: readonly (keyof H & string)[];
   run(project: OpenProject, request: Given<z.output<I>> & H): Promise<z.output<O>>;
+  /** Until when an agent is answered the same while no entry comes; null for no time. Without it, each answer is made anew. */
+  lasts?(answer: z.output<O>, now: Date): Date | null;
 }
 
 /** What was left out is not there, and is never there as undefined. */

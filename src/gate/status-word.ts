@@ -57,6 +57,20 @@ export function statusWordOf(state: IntentState, now: Date): StatusWord {
   }
 }
 
+/** Until when that word holds while no entry comes; null where a process that runs can end. */
+export function statusLasts(
+  { status, expires_at, approvals }: Pick<IntentState, 'status' | 'expires_at' | 'approvals'>,
+  now: Date,
+): Date | null {
+  if (GOING.has(status)) return null;
+  const ends = [expires_at, ...approvals.map((one) => one.expires_at)].map((one) => Date.parse(one));
+  return new Date(Math.min(FOR_GOOD, ...ends.filter((end) => end > now.getTime())));
+}
+
+const GOING: ReadonlySet<IntentStatus> = new Set(['claimed', 'partial', 'rolling_back']);
+/** The last moment that a date can hold. */
+const FOR_GOOD = 8.64e15;
+
 /** The words for an intent that was run, and for each of its runs. */
 export const RUN_WORDS = [
   'IN DOUBT',

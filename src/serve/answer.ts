@@ -43,11 +43,27 @@ interface Tagged {
 /** Of values that cannot change. They are forgotten with their values. */
 const tagged = new WeakMap<object, Tagged>();
 
+/** What is answered, before it is. */
+export interface WebAnswer {
+  readonly status: number;
+  readonly text: string | null;
+  readonly headers: Headers;
+}
+
 /** The same for a read, with a tag by which a caller who has it already is spared it. */
 export function answerTagged(schema: z.ZodType, value: unknown, known: string | null): Response {
+  return responseOf(toldTagged(schema, value, known));
+}
+
+export function toldTagged(schema: z.ZodType, value: unknown, known: string | null): WebAnswer {
   const { text, etag, headers } = taggedOf(schema, value);
-  if (known !== null && tagsIn(known).includes(etag)) return respond(null, 304, { ...ASKED_AGAIN, etag });
-  return new Response(text, { status: 200, headers });
+  if (known !== null && tagsIn(known).includes(etag))
+    return { status: 304, text: null, headers: { ...BARE, ...ASKED_AGAIN, etag } };
+  return { status: 200, text, headers };
+}
+
+export function responseOf({ status, text, headers }: WebAnswer): Response {
+  return new Response(text, { status, headers });
 }
 
 function taggedOf(schema: z.ZodType, value: unknown): Tagged {

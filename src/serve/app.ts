@@ -5,7 +5,8 @@ import { issueAnswer, issueAsked, type Keyturn, type Served } from '../keyturn.t
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { type ProtectedResource, RESOURCE_PATHS } from './access-token.ts';
 import { answerAct } from './act.ts';
-import { answerProblem, answerTagged, answerWith, respond } from './answer.ts';
+import { type Lasting, markLasting } from './again.ts';
+import { answerProblem, answerTagged, answerWith, respond, responseOf, toldTagged } from './answer.ts';
 import type { Asset } from './assets.ts';
 import { bodyOf } from './body.ts';
 import {
@@ -332,16 +333,23 @@ function cookieFor(secret: string, { is_public }: Site): string {
 }
 
 async function answerVerb(door: Door, route: Route, request: Request): Promise<Response> {
+  // Before the caller is looked up: what is revoked from here on is a change.
+  const written = route.verb.lasts ? door.keyturn.written() : null;
   const caller = await counted(door, request);
   const end = door.quota.begin(quotaNameOf(caller), 'request');
   try {
-    return await answerTo(caller, door, route, request);
+    return await answerTo(caller, door, route, { request, written });
   } finally {
     end();
   }
 }
 
-async function answerTo(caller: WebCaller, door: Door, route: Route, request: Request): Promise<Response> {
+async function answerTo(
+  caller: WebCaller,
+  door: Door,
+  route: Route,
+  { request, written }: { readonly request: Request; readonly written: number | null },
+): Promise<Response> {
   const { keyturn } = door;
   const { verb, namespace, name } = route;
   // HEAD is asked for as GET is; the framework leaves out the body.
@@ -366,9 +374,21 @@ async function answerTo(caller: WebCaller, door: Door, route: Route, request: Re
   // A token or a session can end meanwhile.
   if (wait) await stillCalling(door, request, caller);
   const output = verb.output();
-  return is_get
-    ? answerTagged(output, value, request.headers.get('if-none-match'))
-    : answerWith(output, value);
+  if (!is_get) return answerWith(output, value);
+  const told = toldTagged(output, value, request.headers.get('if-none-match'));
+  const from = keyturn.now();
+  const lasts = written !== null && hasToken(caller) ? verb.lasts!(value, from) : null;
+  const response = responseOf(told);
+  if (written === null || lasts === null) return response;
+  // The last use of a token is kept each minute.
+  const until = new Date(Math.min(lasts.getTime(), from.getTime() + 60_000));
+  const how: Lasting = { told, who: quotaNameOf(caller), door: `${namespace}.${name}`, written, from, until };
+  return markLasting(response, how);
+}
+
+/** A signature counts once, and a session can end without an entry. */
+function hasToken(caller: WebCaller): boolean {
+  return caller.kind === 'agent' && caller.key === null;
 }
 
 function isAct(body: JsonObject): boolean {

@@ -1,10 +1,11 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { Executed, Keyturn } from '../keyturn.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { type AccessOptions, accessBy } from './access-token.ts';
+import { againOf } from './again.ts';
 import { appOf } from './app.ts';
 import { consoleAssets } from './assets.ts';
 import { enrolmentsOf } from './enrolment.ts';
@@ -91,8 +92,16 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
   };
   const app = appOf(door);
   const answer = measured((asked) => app.fetch(asked), { keyturn, metrics, routes: routesOf() });
-  const listener = getRequestListener(answer);
-  for (const server of servers) server.on('request', listener);
+  const again = againOf(keyturn, { quota, metrics });
+  const anew = getRequestListener(async (asked, { incoming }) => {
+    const response = await answer(asked);
+    again.keep(incoming as IncomingMessage, response);
+    return response;
+  });
+  for (const server of servers)
+    server.on('request', (incoming, outgoing) => {
+      if (!again.answer(incoming, outgoing)) void anew(incoming, outgoing);
+    });
   const near = getRequestListener(appOf({ ...door, is_local: true }).fetch);
   const local = await listenLocally(keyturn.layout.serve_socket, near);
   const executing =

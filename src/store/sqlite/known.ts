@@ -29,6 +29,8 @@ export interface KnownRows {
   /** What this connection has written by now. */
   absorb(tip: Tip, rows: Iterable<Row>): void;
   absorbLists(listed: number): void;
+  /** Another number whenever something was written since, by this connection or another. */
+  written(): number;
   /** After a transaction that failed, and after one that wrote without a word to this. */
   forget(): void;
 }
@@ -42,8 +44,10 @@ export function knownOf(db: Database, tenant: Tenant): KnownRows {
   let listed: number | null = null;
   let is_newest = false;
   let version = -1;
+  let writes = 0;
 
   function forget(): void {
+    writes++;
     rows.clear();
     lists.clear();
     known = null;
@@ -56,6 +60,7 @@ export function knownOf(db: Database, tenant: Tenant): KnownRows {
     const { data_version } = db.sql('PRAGMA data_version').get() as { data_version: number };
     if (data_version !== version || rows.size > limits.kept_rows) rows.clear();
     if (data_version !== version) {
+      writes++;
       lists.clear();
       is_newest = false;
       listed = null;
@@ -95,6 +100,7 @@ export function knownOf(db: Database, tenant: Tenant): KnownRows {
   };
 
   function absorb(tip: Tip, written: Iterable<Row>): void {
+    writes++;
     known = tip;
     for (const row of written) {
       rows.set(refOf(row.name, row.key), row);
@@ -104,6 +110,10 @@ export function knownOf(db: Database, tenant: Tenant): KnownRows {
 
   return {
     tip,
+    written: () => {
+      look();
+      return writes;
+    },
     listed: () => {
       listed ??= readListed(db, tenant);
       return listed;

@@ -96,6 +96,7 @@ function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boo
       refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.'),
     object: async (digest) => db.run(() => readObject(db, tenant, digest)),
     objects: () => walkObjects(async (after) => db.run(() => readObjects(db, tenant, after))),
+    written: () => db.run(known.written),
     tip: async () => {
       db.requireThere();
       return db.run(known.tip);

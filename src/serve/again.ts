@@ -1,0 +1,80 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Keyturn } from '../keyturn.ts';
+import { limits } from '../limits.ts';
+import type { WebAnswer } from './answer.ts';
+import type { Metrics } from './metrics.ts';
+import type { CallerQuota } from './quota.ts';
+
+/** An answer that the same request gets again while nothing was written and its time is not over. */
+export interface Lasting {
+  readonly told: WebAnswer;
+  /** Under which name the caller is counted. */
+  readonly who: string;
+  /** The verb. */
+  readonly door: string;
+  /** What `keyturn.written` said before anything was looked at. */
+  readonly written: number;
+  readonly from: Date;
+  readonly until: Date;
+}
+
+const lasting = new WeakMap<Response, Lasting>();
+
+export function markLasting(response: Response, how: Lasting): Response {
+  lasting.set(response, how);
+  return response;
+}
+
+/** Who asks for the same again and again is told what was told, after one look at the store. */
+export interface Again {
+  /** False where it has to be answered anew. */
+  answer(incoming: IncomingMessage, outgoing: ServerResponse): boolean;
+  keep(incoming: IncomingMessage, response: Response): void;
+}
+
+export function againOf(
+  keyturn: Keyturn,
+  { quota, metrics }: { readonly quota: CallerQuota; readonly metrics: Metrics },
+): Again {
+  const kept = new Map<string, Lasting>();
+  // Every header counts, so whatever was asked of them before holds now.
+  const keyOf = ({ url, rawHeaders }: IncomingMessage) => `${url}\n${rawHeaders.join('\n')}`;
+  const holds = ({ written, from, until, who }: Lasting) => {
+    const now = keyturn.now();
+    if (now < from || now >= until) return false;
+    try {
+      if (keyturn.written() !== written) return false;
+      quota.take(who);
+      return true;
+    } catch {
+      // Whatever it is, it is told where the answer is made anew.
+      return false;
+    }
+  };
+  return {
+    answer: (incoming, outgoing) => {
+      if (kept.size === 0 || incoming.method !== 'GET') return false;
+      const from_ms = performance.now();
+      const found = kept.get(keyOf(incoming));
+      if (found === undefined) return false;
+      if (!holds(found)) {
+        kept.clear();
+        return false;
+      }
+      const { door, told } = found;
+      const { status, headers, text } = told;
+      outgoing.writeHead(status, headers);
+      outgoing.end(text);
+      metrics.answered('read', status, (performance.now() - from_ms) / 1000);
+      const about = { kind: 'read', door };
+      void keyturn.observed('request', async () => told, { about, end: () => ({ status }) });
+      return true;
+    },
+    keep: (incoming, response) => {
+      const how = lasting.get(response);
+      if (how === undefined || incoming.method !== 'GET') return;
+      if (kept.size >= limits.kept_answers) kept.clear();
+      kept.set(keyOf(incoming), how);
+    },
+  };
+}

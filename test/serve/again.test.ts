@@ -1,0 +1,80 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { authority } from '../journey/authority.ts';
+import { call, refusalIn, SAY, service, serving, withToken } from './service.ts';
+
+/** A service whose agent has proposed something and asked about it until the answer is one that is kept. */
+async function asked() {
+  const s = await service();
+  const { token, keyturn } = s;
+  const { intent_id, hash } = await keyturn.as({ name: 'bot' }).intents.propose(SAY);
+  const get = (by = token, headers = {}) =>
+    call(s, `/v1/intents/get?intent_id=${intent_id}`, undefined, { token: by, headers });
+  for (let i = 0; i < 3; i++) expect((await get()).body).toMatchObject({ intent_id, standing: 'waiting' });
+  return { ...s, intent_id, hash, get };
+}
+
+describe('who asks for the same again', () => {
+  it('is told what another process has written since', async () => {
+    const { keyturn, intent_id, hash, ada: signer, get } = await asked();
+    await keyturn.intents.reject({ intent_id, hash, reason: 'no', signer });
+    expect((await get()).body.standing).toBe('rejected');
+    expect((await get()).body.standing).toBe('rejected');
+  });
+
+  it('is refused as soon as its token is revoked', async () => {
+    const { keyturn, token_id, ada: signer, get } = await asked();
+    await keyturn.agents.revokeToken({ name: 'bot', token_id, reason: 'lost', signer });
+    expect(refusalIn(await get())).toEqual([401, 'TOKEN_INVALID']);
+  });
+
+  it('gets an answer of its own: not by another token, another host or another tag', async () => {
+    const s = await asked();
+    const { etag } = Object.fromEntries((await s.get()).headers);
+    expect((await s.get(s.token, { 'if-none-match': etag! })).status).toBe(304);
+    expect((await s.get(s.token, { 'if-none-match': etag! })).status).toBe(304);
+    expect((await s.get()).status).toBe(200);
+    const other = await withToken(s, 'other');
+    expect((await s.get(other.token)).status).toBe(404);
+    expect((await s.get(other.token)).status).toBe(404);
+    expect(refusalIn(await s.get(s.token, { origin: 'http://elsewhere.example' }))[0]).toBe(403);
+    expect(refusalIn(await s.get(`${s.token.slice(0, 20)}A${s.token.slice(21)}`))[0]).toBe(401);
+  });
+
+  it('is told that it expired, at that moment', async () => {
+    const p = await authority();
+    const { token } = await withToken(p, 'bot');
+    let now = new Date();
+    const s = await serving(p, {}, { clock: () => now });
+    const proposed = await call(s, '/v1/intents/propose', SAY, { token });
+    const { intent_id, expires_at } = proposed.body;
+    const get = async () =>
+      (await call(s, `/v1/intents/get?intent_id=${intent_id}`, undefined, { token })).body.standing;
+    const end_ms = Date.parse(expires_at);
+    for (const [at_ms, standing] of [
+      [end_ms - 2, 'waiting'],
+      [end_ms - 1, 'waiting'],
+      [end_ms, 'expired'],
+      [end_ms + 1, 'expired'],
+      [end_ms - 1, 'waiting'],
+    ] as const) {
+      now = new Date(at_ms);
+      expect([await get(), await get()]).toEqual([standing, standing]);
+    }
+  });
+
+  it('is counted each time, and refused where it asks too often', async () => {
+    const p = await authority();
+    const { token } = await withToken(p, 'bot');
+    appendFileSync(join(p.root, 'keyturn.yaml'), 'service: { requests_minute: 20 }\n');
+    const s = await serving(p);
+    const { intent_id } = (await call(s, '/v1/intents/propose', SAY, { token })).body;
+    const get = () => call(s, `/v1/intents/get?intent_id=${intent_id}`, undefined, { token });
+    const answers = await Promise.all(Array.from({ length: 30 }, get));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThanOrEqual(10);
+    expect(refused.map(({ headers }) => headers.has('retry-after'))).not.toContain(false);
+    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(19);
+  });
+});
