@@ -3,10 +3,10 @@ import { mcpLimits } from '../limits.ts';
 import { answerAsked } from './asked.ts';
 import { type Called, callTool, type McpCaller, type ToolCallOptions, takeBack } from './call.ts';
 import { discovered, initialized } from './hello.ts';
-import { inputIn } from './input.ts';
+import { inputIn, type Questions } from './input.ts';
+import { linkDone, linkQuestion, linkRequest, opensLinks, opensLinksLater } from './link.ts';
 import { listenFor } from './listen.ts';
 import {
-  capabilitiesIn,
   ERRORS,
   errorFor,
   errorOf,
@@ -16,12 +16,12 @@ import {
   RenderedResult,
   type RequestId,
   type Response,
-  TASKS,
   textIn,
   wrong,
 } from './message.ts';
+import { isTaskResult, requireModern, unknownMethod, wantsTask } from './methods.ts';
 import { EVERYTHING, tellChanges, type WatchedResources } from './notices.ts';
-import { offeredAs } from './offered.ts';
+import { type ClientInput, offeredAs } from './offered.ts';
 import type { ServerNotice } from './progress.ts';
 import { callAsTask, GoingTasks } from './task-call.ts';
 import { cancelTask, getTask, listTasks, taskResult, updateTask } from './tasks.ts';
@@ -41,6 +41,8 @@ export interface DoorOptions {
   readonly watched: WatchedResources | null;
   /** The messages of a client with a handshake all come through this door, so it is told here what changes. */
   readonly is_lasting?: boolean;
+  /** A client with a handshake has said elsewhere that it opens links. */
+  readonly opens_links?: boolean;
 }
 
 interface Told extends Pick<Answered, 'written'> {
@@ -56,6 +58,7 @@ export class McpDoor {
   readonly #tasks = new GoingTasks();
   readonly #closed = new AbortController();
   #is_telling = false;
+  #opens_links = false;
 
   /** `open` is asked by the first request that needs the project: clients start a second process only to look whether it answers. */
   constructor(open: () => Promise<McpCaller>, options: DoorOptions) {
@@ -116,8 +119,10 @@ export class McpDoor {
     const { method, params, is_modern } = message;
     if (method === 'server/discover') return discovered();
     if (is_modern) requireModern(message);
-    else if (method === 'initialize') return initialized(params);
-    else if (method === 'ping') return {};
+    else if (method === 'initialize') {
+      this.#opens_links = opensLinksLater(params);
+      return initialized(params);
+    } else if (method === 'ping') return {};
     const caller = await this.#open();
     if (is_modern && method === 'subscriptions/listen')
       return listenFor(caller, message, (notice, more) => this.#tell(notice, more), signal);
@@ -177,15 +182,38 @@ export class McpDoor {
             this.#tell({ method: 'notifications/progress', params: told }, { progressToken: token });
     const check = is_modern ? this.#options.check : undefined;
     const input = is_modern ? inputIn(message) : undefined;
-    const options = { signal, abort, onProgress, check, input };
+    let offered: string | null = null;
+    const offerLink = this.#offerLink(message, input ?? null, (intent_id) => {
+      offered = intent_id;
+    });
+    const options = { signal, abort, onProgress, check, input, offerLink };
     const caller = await this.#open();
     if (!is_modern) await this.#tellLegacy(caller);
     const called = await this.#called(caller, message, name, values, options);
     const { intent_id, is_final, result, error } = called;
+    if (offered !== null && is_final) this.#tell(linkDone(offered));
     const written = async () => {
       if (intent_id !== null && is_final) await this.#answered(intent_id);
     };
     return { result: is_modern ? completed(result) : result, error, written };
+  }
+
+  /** Undefined where the client has not said that it opens links. */
+  #offerLink(
+    message: Message,
+    input: ClientInput | null,
+    onOffered: (intent_id: string) => void,
+  ): ToolCallOptions['offerLink'] {
+    if (message.is_modern)
+      return opensLinks(message)
+        ? (_id, url) => linkQuestion(url, input ?? { responses: null, state: null }) as Questions
+        : undefined;
+    if (!(this.#opens_links || this.#options.opens_links)) return undefined;
+    return (intent_id, url) => {
+      onOffered(intent_id);
+      this.#options.notify(linkRequest(intent_id, url));
+      return null;
+    };
   }
 
   async #called(
@@ -209,38 +237,6 @@ export class McpDoor {
       callTool(caller, name, values, { ...options, onBegun }),
     );
   }
-}
-
-/** An answer that holds the result of a task, or its error. */
-function isTaskResult({ method }: Message, result: JsonObject): boolean {
-  return method === 'tasks/result' || (method === 'tasks/get' && ('result' in result || 'error' in result));
-}
-
-/** What the stateless protocol no longer has. */
-const REMOVED: ReadonlySet<string> = new Set([
-  'initialize',
-  'ping',
-  'logging/setLevel',
-  'resources/subscribe',
-  'resources/unsubscribe',
-  'tasks/result',
-  'tasks/list',
-]);
-
-/** Refused where the stateless protocol has no such method, or has it only for a client that can follow tasks. */
-function requireModern(message: Message): void {
-  const { method } = message;
-  if (REMOVED.has(method)) unknownMethod(method);
-  if (TASK_METHODS.has(method) && !wantsTask(message))
-    wrong(ERRORS.capability, 'The client has not said that it can follow tasks.', {
-      requiredCapabilities: { extensions: { [TASKS]: {} } },
-    });
-}
-
-const TASK_METHODS: ReadonlySet<string> = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
-
-function unknownMethod(method: string): never {
-  return wrong(ERRORS.method, `The gate does not know the method "${method}".`);
 }
 
 /** A client that cancels takes its call back, unless it runs: then the run was told to stop. */
@@ -275,10 +271,4 @@ export class Cancelled extends Error {}
 const plain = (response: Response): Answered => ({ response, written: async () => {} });
 function completed(result: JsonObject): JsonObject {
   return { resultType: 'complete', ...result };
-}
-
-/** The client can follow a task: in the stateless protocol it says so with each request, in the other one it asks for one. */
-function wantsTask(message: Message): boolean {
-  if (!message.is_modern) return isObject(message.params.task);
-  return objectIn(capabilitiesIn(message), 'extensions')[TASKS] !== undefined;
 }

@@ -34,7 +34,7 @@ async function taskOf({ face, link }: McpCaller, intent_id: string) {
   const base = {
     taskId: intent_id,
     status,
-    statusMessage: status === 'working' ? workingWords(ended, link(intent_id)) : ended.standing,
+    statusMessage: status === 'working' ? workingWords(ended, await link(intent_id)) : ended.standing,
     createdAt: intent.proposed_at,
     lastUpdatedAt: lastOf(intent),
   };

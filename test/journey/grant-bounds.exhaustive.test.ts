@@ -107,7 +107,7 @@ describe('a grant', () => {
       signer: null,
       face: p.keyturn.as({ name: 'scout' }),
       ask: null,
-      link: () => null,
+      link: async () => null,
       hold_ms: 0,
       holders: new Map(),
     };
