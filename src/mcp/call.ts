@@ -37,6 +37,8 @@ export interface McpCaller {
    * lost request may have been sent again.
    */
   readonly holders: Map<string, number>;
+  /** What clients answered to some of the questions of a server while others are open, by intent. */
+  readonly partial: Map<string, JsonObject>;
   /** The servers that this process started work for other callers as well. */
   readonly has_others?: boolean | undefined;
 }
@@ -111,7 +113,10 @@ export async function beginTool(
   tool: string,
   effect: CallEffect,
   { abort, onProgress, onBegun }: ToolCallOptions,
-  declared_goal = `Call ${tool} for an agent`,
+  {
+    declared_goal = `Call ${tool} for an agent`,
+    answers,
+  }: { readonly declared_goal?: string; readonly answers?: string } = {},
 ): Promise<Result<'mcp.call'>> {
   return face.mcp.call({
     ...(name !== null && { issuer: name }),
@@ -119,6 +124,7 @@ export async function beginTool(
     ...heard(onProgress),
     declared_goal,
     effect,
+    ...(answers !== undefined && { answers }),
     ...(abort && { abort }),
     ...(onBegun && { onBegun }),
   });
@@ -213,13 +219,9 @@ async function callOwn(
       const read = await face.plans.read({ plan: Buffer.from(JSON.stringify(values.plan)), config: null });
       if ('problems' in read) return only(text(`NOT PROPOSED: ${JSON.stringify(read.problems)}`, true));
       const effect = { kind: 'plan' as const, ...read.spec };
-      const begun = await beginTool(
-        caller,
-        name,
-        effect as unknown as CallEffect,
-        options,
-        textOf(values, 'goal'),
-      );
+      const declared_goal = textOf(values, 'goal');
+      const asked = effect as unknown as CallEffect;
+      const begun = await beginTool(caller, name, asked, options, { declared_goal });
       return held(caller, begun, options, caller.hold_ms);
     }
     default: {

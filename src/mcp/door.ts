@@ -2,6 +2,7 @@ import type { JsonObject } from '../canonical/json.ts';
 import { mcpLimits } from '../limits.ts';
 import { answerAsked } from './asked.ts';
 import { type Called, callTool, type McpCaller, type ToolCallOptions, takeBack } from './call.ts';
+import { GoingTasks } from './going-tasks.ts';
 import { discovered, initialized } from './hello.ts';
 import { inputIn, type Questions } from './input.ts';
 import { linkDone, linkQuestion, linkRequest, opensLinks, opensLinksLater } from './link.ts';
@@ -23,8 +24,8 @@ import { isTaskResult, requireModern, unknownMethod, wantsTask } from './methods
 import { EVERYTHING, tellChanges, type WatchedResources } from './notices.ts';
 import { type ClientInput, offeredAs } from './offered.ts';
 import type { ServerNotice } from './progress.ts';
-import { callAsTask, GoingTasks } from './task-call.ts';
-import { cancelTask, getTask, listTasks, taskResult, updateTask } from './tasks.ts';
+import { callAsTask } from './task-call.ts';
+import { cancelTask, getTask, listTasks, taskAnswered, taskResult, updateTask } from './tasks.ts';
 
 /** An answer, and what is to be done once all of it was written. */
 export interface Answered {
@@ -110,7 +111,9 @@ export class McpDoor {
     const result = await this.#other(message, signal);
     if (result instanceof RenderedResult) return { result, written: async () => {} };
     const written = async () => {
-      if (isTaskResult(message, result)) await this.#answered(textIn(message.params, 'taskId'));
+      if (!isTaskResult(message, result)) return;
+      const reader = { is_modern: message.is_modern, input: null };
+      await taskAnswered(await this.#open(), textIn(message.params, 'taskId'), reader);
     };
     return { result: message.is_modern ? completed(result) : result, written };
   }
@@ -134,14 +137,15 @@ export class McpDoor {
   async #askedOfTasks(caller: McpCaller, message: Message, signal: AbortSignal): Promise<JsonObject> {
     const { method, params, is_modern } = message;
     const taskId = () => textIn(params, 'taskId');
+    const reader = { is_modern, input: inputIn(message) };
     switch (method) {
       case 'tasks/get':
-        return getTask(caller, taskId(), is_modern);
+        return getTask(caller, taskId(), reader);
       case 'tasks/cancel':
-        return cancelTask(caller, taskId(), { is_modern, stop: (id) => this.#tasks.stop(id) });
+        return cancelTask(caller, taskId(), reader, (id) => this.#tasks.stop(id));
       case 'tasks/update':
         if (!is_modern) break;
-        return updateTask(caller, taskId());
+        return updateTask(caller, taskId(), reader, this.#tasks);
       case 'tasks/result':
         return taskResult(caller, taskId(), signal);
       case 'tasks/list':

@@ -4,7 +4,10 @@ import { mcpLimits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
 import { callAnswer, protocolErrorOf } from './answer.ts';
 import { held, type McpCaller, takeBack } from './call.ts';
+import type { GoingTasks } from './going-tasks.ts';
 import { ERRORS, wrong } from './message.ts';
+import type { ClientInput } from './offered.ts';
+import { answerInTask, askedInTask } from './task-input.ts';
 
 /** A pending call as a task, in the words of both protocols. The id of the task is that of the intent. */
 
@@ -16,7 +19,7 @@ const POLL_MS = 1_000;
 function statusOf(
   { standing, is_over, run }: Ended,
   error: object | null,
-): 'working' | 'completed' | 'cancelled' | 'failed' {
+): 'working' | 'completed' | 'cancelled' | 'failed' | 'input_required' {
   if (standing === 'withdrawn') return 'cancelled';
   // What is in doubt is as far as it gets: the result says so.
   const is_settled = is_over || (run?.result === 'partial' && standing === 'IN DOUBT');
@@ -24,21 +27,40 @@ function statusOf(
   return error === null ? 'completed' : 'failed';
 }
 
-async function taskOf({ face, link }: McpCaller, intent_id: string) {
-  const [ended, intent] = await Promise.all([
-    face.intents.result({ intent_id }).catch(unknownTask),
-    face.intents.get({ intent_id }).catch(unknownTask),
-  ]);
-  const error = intent.effect === 'mcp' ? protocolErrorOf(ended) : null;
-  const status = statusOf(ended, error);
-  const base = {
-    taskId: intent_id,
-    status,
-    statusMessage: status === 'working' ? workingWords(ended, await link(intent_id)) : ended.standing,
-    createdAt: intent.proposed_at,
-    lastUpdatedAt: lastOf(intent),
-  };
-  return { ended, intent, status, base, error };
+/** Who asks for a task: in the protocol without a handshake the client says what it can answer. */
+export interface TaskReader {
+  readonly is_modern: boolean;
+  readonly input: ClientInput | null;
+}
+
+const LEGACY: TaskReader = { is_modern: false, input: null };
+
+/** A task goes on with the intent that brings what the server asked for, and keeps its id. */
+async function taskOf(caller: McpCaller, taskId: string, reader: TaskReader) {
+  const { face, link } = caller;
+  for (let intent_id = taskId, createdAt: string | null = null; ; ) {
+    const [ended, intent] = await Promise.all([
+      face.intents.result({ intent_id }).catch(unknownTask),
+      face.intents.get({ intent_id }).catch(unknownTask),
+    ]);
+    createdAt ??= intent.proposed_at;
+    const asked = reader.is_modern && ended.is_over ? await askedInTask(caller, ended, reader.input) : null;
+    if (asked?.call.answered_by) {
+      intent_id = asked.call.answered_by;
+      continue;
+    }
+    const error = intent.effect === 'mcp' ? protocolErrorOf(ended) : null;
+    const status = asked?.open ? 'input_required' : statusOf(ended, error);
+    const words = {
+      input_required: `The server ${asked?.call.server} asks for input.`,
+      working: workingWords(ended, status === 'working' ? await link(intent_id) : null),
+    };
+    const base = {
+      ...{ taskId, status, createdAt, lastUpdatedAt: lastOf(intent) },
+      statusMessage: words[status as keyof typeof words] ?? ended.standing,
+    };
+    return { ended, intent, status, base, error, asked };
+  }
 }
 
 function workingWords({ intent_id, run }: Ended, where: string | null): string {
@@ -63,15 +85,16 @@ const legacy = (base: JsonObject): JsonObject => ({ ...base, ttl: null, pollInte
 export async function createdTask(
   caller: McpCaller,
   intent_id: string,
-  is_modern: boolean,
+  reader: TaskReader,
 ): Promise<JsonObject> {
-  const { base } = await taskOf(caller, intent_id);
-  return is_modern ? { resultType: 'task', ...modern(base) } : { task: legacy(base) };
+  const { base } = await taskOf(caller, intent_id, reader);
+  return reader.is_modern ? { resultType: 'task', ...modern(base) } : { task: legacy(base) };
 }
 
-export async function getTask(caller: McpCaller, intent_id: string, is_modern: boolean): Promise<JsonObject> {
-  const { base, ended, intent, status, error } = await taskOf(caller, intent_id);
-  if (!is_modern) return legacy(base);
+export async function getTask(caller: McpCaller, intent_id: string, reader: TaskReader): Promise<JsonObject> {
+  const { base, ended, intent, status, error, asked } = await taskOf(caller, intent_id, reader);
+  if (!reader.is_modern) return legacy(base);
+  if (asked?.open) return { ...modern(base), inputRequests: asked.open };
   const result =
     status === 'completed' ? { result: { resultType: 'complete', ...callAnswer(ended, intent.effect) } } : {};
   return { ...modern(base), ...result, ...(status === 'failed' && { error: { ...error } }) };
@@ -85,7 +108,7 @@ export async function taskResult(
 ): Promise<JsonObject> {
   await caller.face.intents.get({ intent_id }).catch(unknownTask);
   const { result } = await held(caller, { intent_id, how: 'same' }, { signal }, mcpLimits.task_wait_ms);
-  const { error, status } = await taskOf(caller, intent_id);
+  const { error, status } = await taskOf(caller, intent_id, LEGACY);
   if (status === 'failed') return wrong(error!.code, error!.message, error!.data);
   return { ...result, _meta: { 'io.modelcontextprotocol/related-task': { taskId: intent_id } } };
 }
@@ -94,7 +117,7 @@ export async function listTasks(caller: McpCaller): Promise<JsonObject> {
   const { face, name } = caller;
   const { intents } = await face.intents.list(name === null ? {} : { proposer: name });
   const tasks = await Promise.all(
-    intents.map(async ({ intent_id }) => legacy((await taskOf(caller, intent_id)).base)),
+    intents.map(async ({ intent_id }) => legacy((await taskOf(caller, intent_id, LEGACY)).base)),
   );
   return { tasks };
 }
@@ -106,15 +129,15 @@ export async function listTasks(caller: McpCaller): Promise<JsonObject> {
 export async function cancelTask(
   caller: McpCaller,
   intent_id: string,
-  {
-    is_modern,
-    stop,
-  }: { readonly is_modern: boolean; readonly stop: (intent_id: string) => Promise<boolean> },
+  reader: TaskReader,
+  stop: (intent_id: string) => Promise<boolean>,
 ): Promise<JsonObject> {
-  const { status } = await taskOf(caller, intent_id);
+  const { is_modern } = reader;
+  const { status, ended } = await taskOf(caller, intent_id, reader);
   if (status !== 'working' && !is_modern) return wrong(ERRORS.params, `The task is ${status}.`);
-  if (status === 'working' && !(await stop(intent_id))) await withdrawn(caller, intent_id, is_modern);
-  return is_modern ? {} : legacy((await taskOf(caller, intent_id)).base);
+  if (status === 'working' && !(await stop(ended.intent_id)))
+    await withdrawn(caller, ended.intent_id, is_modern);
+  return is_modern ? {} : legacy((await taskOf(caller, intent_id, LEGACY)).base);
 }
 
 async function withdrawn(caller: McpCaller, intent_id: string, is_modern: boolean): Promise<void> {
@@ -126,8 +149,20 @@ async function withdrawn(caller: McpCaller, intent_id: string, is_modern: boolea
   }
 }
 
-/** No task of the gate asks its client for anything, so there is nothing to answer: what is sent is acknowledged and not used. */
-export async function updateTask(caller: McpCaller, intent_id: string): Promise<JsonObject> {
-  await taskOf(caller, intent_id);
+/** What a client answers to the questions of a server. What was not asked is acknowledged and not used. */
+export async function updateTask(
+  caller: McpCaller,
+  intent_id: string,
+  reader: TaskReader,
+  going: GoingTasks,
+): Promise<JsonObject> {
+  const { asked } = await taskOf(caller, intent_id, reader);
+  if (asked && reader.input) await answerInTask(caller, asked, reader.input, going);
   return {};
+}
+
+/** The client has the whole answer of a task. */
+export async function taskAnswered(caller: McpCaller, taskId: string, reader: TaskReader): Promise<void> {
+  const { ended } = await taskOf(caller, taskId, reader);
+  await caller.face.mcp.answered({ intent_id: ended.intent_id });
 }

@@ -42,6 +42,7 @@ export interface McpRequest {
 export interface GoingCalls {
   readonly doors: Map<string, McpDoor>;
   readonly holders: McpCaller['holders'];
+  readonly partial: McpCaller['partial'];
   /** What clients with a handshake watch: by caller, then by session. */
   readonly sessions: Map<string, Map<string, WatchedResources>>;
 }
@@ -180,6 +181,7 @@ function callerFor({ keyturn, address, going }: McpRequest, caller: AgentCaller)
     link: async (intent_id) => linkTo(address, intent_id),
     hold_ms: HOLD_MS,
     holders: going.holders,
+    partial: going.partial,
     has_others: true,
     hear: keyturn.hearServers,
     entries: (signal) => entriesFromNow(keyturn.ledger, signal),

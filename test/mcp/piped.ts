@@ -27,7 +27,13 @@ export async function piped(
   const [input, output] = [new PassThrough(), new PassThrough()];
   const caller: McpCaller = {
     ...{ name: 'bot', signer: null, face: p.keyturn.as({ name: 'bot' }), ask: null },
-    ...{ link: async () => link, hold_ms, holders: new Map(), hear: p.keyturn.hearServers },
+    ...{
+      link: async () => link,
+      hold_ms,
+      holders: new Map(),
+      partial: new Map(),
+      hear: p.keyturn.hearServers,
+    },
     entries: (signal) => entriesFromNow(p.keyturn.ledger, signal),
   };
   const served = serveStdio({ input, output, open: async () => caller });
