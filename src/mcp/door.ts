@@ -1,4 +1,5 @@
 import type { JsonObject } from '../canonical/json.ts';
+import type { Result } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { answerAsked } from './asked.ts';
 import { type Called, callTool, type McpCaller, type ToolCallOptions, takeBack } from './call.ts';
@@ -24,8 +25,9 @@ import { isTaskResult, requireModern, unknownMethod, wantsTask } from './methods
 import { EVERYTHING, tellChanges, type WatchedResources } from './notices.ts';
 import { type ClientInput, offeredAs } from './offered.ts';
 import type { ServerNotice } from './progress.ts';
-import { callAsTask } from './task-call.ts';
-import { cancelTask, getTask, listTasks, taskAnswered, taskResult, updateTask } from './tasks.ts';
+import { callAsTask, type TaskCall } from './task-call.ts';
+import { followTask } from './task-follow.ts';
+import { cancelTask, listTasks, lookAtTask, taskAnswered, taskResult, updateTask } from './tasks.ts';
 
 /** An answer, and what is to be done once all of it was written. */
 export interface Answered {
@@ -140,7 +142,7 @@ export class McpDoor {
     const reader = { is_modern, input: inputIn(message) };
     switch (method) {
       case 'tasks/get':
-        return getTask(caller, taskId(), reader);
+        return (await lookAtTask(caller, taskId(), reader)).task;
       case 'tasks/cancel':
         return cancelTask(caller, taskId(), reader, (id) => this.#tasks.stop(id));
       case 'tasks/update':
@@ -220,6 +222,23 @@ export class McpDoor {
     };
   }
 
+  /** A client whose messages all come through this door hears of its task after it was given: how far it has come, and with a handshake where it stands. */
+  #follow(
+    caller: McpCaller,
+    { intent_id, how }: Result<'mcp.call'>,
+    is_modern: boolean,
+    { onProgress }: ToolCallOptions,
+  ): void {
+    if (!this.#options.is_lasting || (is_modern && !onProgress)) return;
+    const onChange = (params: JsonObject) => {
+      if (!is_modern) this.#tell({ method: 'notifications/tasks/status', params });
+    };
+    // A run under a grant has told its progress in this request.
+    const listener = { onChange, onProgress: how === 'granted' ? undefined : onProgress };
+    const reader = { is_modern, input: null };
+    followTask(caller, intent_id, reader, listener, this.#closed.signal).catch(() => {});
+  }
+
   async #called(
     caller: McpCaller,
     message: Message,
@@ -234,7 +253,8 @@ export class McpDoor {
         const effect = offered.effect(values, options.input);
         const { asks = null } = offered;
         const { is_modern } = message;
-        return callAsTask(caller, { name, effect, is_modern, asks, going: this.#tasks }, options);
+        const follow: TaskCall['follow'] = (begun) => this.#follow(caller, begun, is_modern, options);
+        return callAsTask(caller, { name, effect, is_modern, asks, going: this.#tasks, follow }, options);
       }
     }
     return withdrawnIfCancelled(caller, options.signal, (onBegun) =>

@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { JsonObject } from '../canonical/json.ts';
+import type { Result } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { refusedCall } from './answer.ts';
 import { beginTool, type Called, held, type McpCaller, type ToolCallOptions } from './call.ts';
@@ -15,6 +16,8 @@ export interface TaskCall {
   readonly going: GoingTasks;
   /** The server whose questions are passed on. */
   readonly asks: string | null;
+  /** Told of a call that became a task, once it was begun. */
+  readonly follow: (begun: Result<'mcp.call'>) => void;
 }
 
 /**
@@ -23,7 +26,7 @@ export interface TaskCall {
  */
 export async function callAsTask(
   caller: McpCaller,
-  { name, effect, is_modern, going, asks }: TaskCall,
+  { name, effect, is_modern, going, asks, follow }: TaskCall,
   { signal, abort, onProgress, input }: ToolCallOptions,
 ): Promise<Called> {
   try {
@@ -37,6 +40,7 @@ export async function callAsTask(
     ]);
     const has_run = begun !== null && (begun.how === 'granted' || begun.how === 'again');
     if (is_modern && has_run) return await held(caller, begun, { signal, input, asks }, caller.hold_ms);
+    calling.then(follow, () => {});
     return { result: await taskFor(caller, intent_id, is_modern), intent_id, is_final: false };
   } catch (error) {
     if (!is_modern || signal.aborted || rpcOf(error) !== null) throw error;

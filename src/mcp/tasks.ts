@@ -37,7 +37,7 @@ const LEGACY: TaskReader = { is_modern: false, input: null };
 
 /** A task goes on with the intent that brings what the server asked for, and keeps its id. */
 async function taskOf(caller: McpCaller, taskId: string, reader: TaskReader) {
-  const { face, link } = caller;
+  const { face } = caller;
   for (let intent_id = taskId, createdAt: string | null = null; ; ) {
     const [ended, intent] = await Promise.all([
       face.intents.result({ intent_id }).catch(unknownTask),
@@ -53,7 +53,7 @@ async function taskOf(caller: McpCaller, taskId: string, reader: TaskReader) {
     const status = asked?.open ? 'input_required' : statusOf(ended, error);
     const words = {
       input_required: `The server ${asked?.call.server} asks for input.`,
-      working: workingWords(ended, status === 'working' ? await link(intent_id) : null),
+      working: status === 'working' ? await workingWords(caller, ended) : '',
     };
     const base = {
       ...{ taskId, status, createdAt, lastUpdatedAt: lastOf(intent) },
@@ -63,9 +63,17 @@ async function taskOf(caller: McpCaller, taskId: string, reader: TaskReader) {
   }
 }
 
-function workingWords({ intent_id, run }: Ended, where: string | null): string {
-  if (run !== null && run.result === null) return 'It runs.';
+async function workingWords({ face, link }: McpCaller, { intent_id, run }: Ended): Promise<string> {
+  if (run !== null && run.result === null) return runningWords(face, run.execution_id);
+  const where = await link(intent_id);
   return `A human has to turn the key: keyturn turn ${intent_id}${where === null ? '' : ` (${where})`}`;
+}
+
+/** With how far it has come, where it runs on this host and its server says so. */
+async function runningWords(face: McpCaller['face'], execution_id: string): Promise<string> {
+  const { progress } = await face.runs.progress({ execution_id, wait_ms: 0 });
+  if (progress === null) return 'It runs.';
+  return `It runs: ${progress.progress}${progress.total === null ? '' : ` of ${progress.total}`}.`;
 }
 
 function lastOf({ proposed_at, runs }: Intent): string {
@@ -91,9 +99,19 @@ export async function createdTask(
   return reader.is_modern ? { resultType: 'task', ...modern(base) } : { task: legacy(base) };
 }
 
-export async function getTask(caller: McpCaller, intent_id: string, reader: TaskReader): Promise<JsonObject> {
-  const { base, ended, intent, status, error, asked } = await taskOf(caller, intent_id, reader);
-  if (!reader.is_modern) return legacy(base);
+/** A task, where it stands, and the intent that it has come to. */
+export async function lookAtTask(caller: McpCaller, taskId: string, reader: TaskReader) {
+  const found = await taskOf(caller, taskId, reader);
+  return { task: told(found, reader), status: found.status, intent_id: found.ended.intent_id };
+}
+
+type FoundTask = Awaited<ReturnType<typeof taskOf>>;
+
+function told(
+  { base, ended, intent, status, error, asked }: FoundTask,
+  { is_modern }: TaskReader,
+): JsonObject {
+  if (!is_modern) return legacy(base);
   if (asked?.open) return { ...modern(base), inputRequests: asked.open };
   const result =
     status === 'completed' ? { result: { resultType: 'complete', ...callAnswer(ended, intent.effect) } } : {};
