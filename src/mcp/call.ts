@@ -251,6 +251,19 @@ export async function takeBack(
   await face.intents.withdraw({ intent_id, reason, ...(signer && { signer }) });
 }
 
+/** The same of what a client cancelled: what runs in another process of this host is asked to stop. */
+export async function takeBackOrStop(caller: McpCaller, intent_id: string, reason: string): Promise<void> {
+  try {
+    await takeBack(caller, intent_id, reason);
+  } catch (error) {
+    const { run } = await caller.face.intents.result({ intent_id });
+    if (!(error instanceof Refusal) || run === null || run.result !== null) throw error;
+    const { execution_id } = run;
+    const { asked } = await caller.face.runs.cancel({ execution_id });
+    if (!asked) throw error;
+  }
+}
+
 async function pending({ face, name }: McpCaller): Promise<CallResult> {
   const { intents } = await face.intents.list({
     standing: 'waiting',

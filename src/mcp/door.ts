@@ -2,7 +2,7 @@ import type { JsonObject } from '../canonical/json.ts';
 import type { Result } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { answerAsked } from './asked.ts';
-import { type Called, callTool, type McpCaller, type ToolCallOptions, takeBack } from './call.ts';
+import { type Called, callTool, type McpCaller, type ToolCallOptions, takeBackOrStop } from './call.ts';
 import { GoingTasks } from './going-tasks.ts';
 import { discovered, initialized } from './hello.ts';
 import { inputIn, type Questions } from './input.ts';
@@ -263,7 +263,7 @@ export class McpDoor {
   }
 }
 
-/** A client that cancels takes its call back, unless it runs: then the run was told to stop. */
+/** A client that cancels takes its call back, unless it runs: then the run is told to stop, here or in another process of this host. */
 async function withdrawnIfCancelled(
   caller: McpCaller,
   signal: AbortSignal,
@@ -285,7 +285,7 @@ async function withdrawnIfCancelled(
   } finally {
     const left = begun === null ? 1 : others(begun, -1);
     if (left === 0 && signal.reason instanceof Cancelled)
-      await takeBack(caller, begun!, 'The client cancelled the call').catch(() => {});
+      await takeBackOrStop(caller, begun!, 'The client cancelled the call').catch(() => {});
   }
 }
 

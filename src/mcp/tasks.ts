@@ -3,7 +3,7 @@ import type { Result } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
 import { callAnswer, protocolErrorOf } from './answer.ts';
-import { held, type McpCaller, takeBack } from './call.ts';
+import { held, type McpCaller, takeBackOrStop } from './call.ts';
 import type { GoingTasks } from './going-tasks.ts';
 import { ERRORS, wrong } from './message.ts';
 import type { ClientInput } from './offered.ts';
@@ -141,7 +141,7 @@ export async function listTasks(caller: McpCaller): Promise<JsonObject> {
 }
 
 /**
- * The proposer takes it back, or stops what runs in this process. What an executor has begun elsewhere goes on, and its task says so. In the
+ * The proposer takes it back, or stops what runs on this host. What an executor has begun elsewhere goes on, and its task says so. In the
  * stateless protocol a cancellation is a wish, acknowledged whatever becomes of it.
  */
 export async function cancelTask(
@@ -160,7 +160,7 @@ export async function cancelTask(
 
 async function withdrawn(caller: McpCaller, intent_id: string, is_modern: boolean): Promise<void> {
   try {
-    await takeBack(caller, intent_id, 'The client cancelled the task');
+    await takeBackOrStop(caller, intent_id, 'The client cancelled the task');
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     if (!is_modern) wrong(ERRORS.params, `It cannot be taken back: ${error.code}.`);
