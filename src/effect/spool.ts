@@ -122,13 +122,31 @@ export async function readSpool(folder: string, part: SpoolPart): Promise<Buffer
   }
 }
 
+const stopPath = (folder: string, execution_id: string) => join(folder, `${execution_id}.stop`);
+
+/** Asks the process that runs it on this host to stop it. */
+export async function askToStop(folder: string, execution_id: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const file = await open(stopPath(folder, execution_id), O_WRONLY | O_CREAT | O_NOFOLLOW, 0o600);
+  await file.close();
+}
+
+/** Once: what asked for it is taken away. */
+export async function isAskedToStop(folder: string, execution_id: string): Promise<boolean> {
+  return unlink(stopPath(folder, execution_id)).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** The runs of which something is there. */
 export async function spooledRuns(folder: string): Promise<ReadonlySet<string>> {
   const names = await readdir(folder).catch(() => []);
-  return new Set(names.flatMap((name) => /^(.{36})\.(?:stdout|stderr|steps)$/.exec(name)?.[1] ?? []));
+  return new Set(names.flatMap((name) => /^(.{36})\.(?:stdout|stderr|steps|stop)$/.exec(name)?.[1] ?? []));
 }
 
 /** What a process left that was killed. */
 export async function removeSpool(folder: string, execution_id: string): Promise<void> {
   for (const which of SPOOLED) await unlink(spoolPath(folder, execution_id, which)).catch(() => {});
+  await isAskedToStop(folder, execution_id);
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { once } from '../canonical/once.ts';
 import type { Holder } from '../capability/proof.ts';
 import type { OnOutput } from '../effect/child.ts';
+import { cancelRun } from '../journey/cancel.ts';
 import type { Progress } from '../journey/derived.ts';
 import { liveOutput, liveProgress, liveStep } from '../journey/live.ts';
 import type { Presented } from '../journey/present.ts';
@@ -188,6 +189,16 @@ export const executing = {
       const { progress: _, ...told } = await liveOutput(context, request);
       return told;
     },
+  }),
+
+  cancel: write({
+    open_to: 'proposer',
+    about:
+      'Ask the process that runs a call on this host to stop it. Nothing is recorded but how the run ended; `stop` is the act of a human.',
+    input: () => z.strictObject({ execution_id: askedId }),
+    output: () =>
+      z.strictObject({ /** False where it is over, or runs on another host. */ asked: z.boolean() }),
+    run: async ({ context }, { execution_id }) => ({ asked: await cancelRun(context, execution_id) }),
   }),
 
   progress: read({

@@ -6,11 +6,12 @@ import { clientCapabilities } from '../intent/client-input.ts';
 import { draftSchema } from '../intent/envelope.ts';
 import { beginCall, type CallRequest } from '../journey/call.ts';
 import { askServer, PASSED_METHODS, type PassRequest } from '../journey/passed.ts';
+import { questionedCall } from '../journey/question.ts';
 import * as serving from '../journey/servers.ts';
 import { shadowCall } from '../journey/shadow.ts';
 import { refuse } from '../refusal.ts';
 import { proposedBy } from './caller.ts';
-import { code, digest, id, name, time, why } from './parts.ts';
+import { askedId, code, digest, id, name, time, why } from './parts.ts';
 import { act, here, nothing, read, write } from './verb.ts';
 
 const server = serverName;
@@ -115,6 +116,8 @@ export const mcp = {
         issuer: name.optional(),
         declared_goal: z.string().min(1),
         effect: draftSchema.shape.effect,
+        /** The intent whose server asked for what this call brings: all that answer it are one intent. */
+        answers: askedId.optional(),
         /** Nothing runs now, not even what a grant covers. */
         is_only_proposed: z.boolean().optional(),
       }),
@@ -138,6 +141,25 @@ export const mcp = {
       if (issuer === undefined) return refuse('PROPOSER_AMBIGUOUS');
       return beginCall(context, { ...asked, issuer } as CallRequest);
     },
+  }),
+
+  question: read({
+    open_to: 'proposer',
+    about: 'The call of an intent, and the intent that brings what its server asked for.',
+    input: () => z.strictObject({ intent_id: askedId }),
+    output: () =>
+      z.strictObject({
+        /** Null for what is no call to a server. */
+        call: z
+          .strictObject({
+            server,
+            tool: z.string(),
+            arguments: z.looseObject({}).readonly(),
+            answered_by: id.nullable(),
+          })
+          .nullable(),
+      }),
+    run: async ({ context }, { intent_id }) => ({ call: await questionedCall(context, intent_id) }),
   }),
 
   ask: write({

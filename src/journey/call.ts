@@ -16,6 +16,7 @@ import { derive } from './effect.ts';
 import { requireWithinGrant } from './grant-bounds.ts';
 import { listAhead } from './mcp.ts';
 import { propose } from './propose.ts';
+import { answerIdOf } from './question.ts';
 import { actionOf } from './reach.ts';
 import { run } from './run.ts';
 import { requireDelegation } from './submit.ts';
@@ -26,6 +27,8 @@ export interface CallRequest {
   readonly signer?: Signer | undefined;
   readonly declared_goal: string;
   readonly effect: DraftInput['effect'];
+  /** The intent whose server asked for what this call brings. */
+  readonly answers?: string | undefined;
   /** Only proposed: no grant is used, and nothing runs here. */
   readonly is_only_proposed?: boolean | undefined;
   readonly abort?: AbortSignal | undefined;
@@ -55,7 +58,10 @@ export async function beginCall(context: Context, request: CallRequest): Promise
   const asked = { effect, issuer, is_signed: signer !== undefined, goal: declared_goal };
   const call = sha256(canonicalBytes({ format: 'keyturn-call/1', ...asked }));
   const begun = await context.in_turn(`call ${call}`, async (): Promise<BegunCall> => {
-    const { state, intent_id } = await nextOf(context, call, issuer);
+    const { state, intent_id } =
+      request.answers === undefined
+        ? await nextOf(context, call, issuer)
+        : await answerTo(context, request.answers, issuer);
     if (state && !isOpen(context, state)) return { intent_id, how: 'again', refused: null, receipt: null };
     context.calls.began(call, intent_id);
     const granted =
@@ -85,6 +91,11 @@ interface Place {
   readonly intent_id: string;
   /** The intent that is there: open, or ended with an answer that may not have been read. Null where a new one begins. */
   readonly state: IntentState | null;
+}
+
+async function answerTo(context: Context, answers: string, issuer: string): Promise<Place> {
+  const intent_id = answerIdOf(context, answers, issuer);
+  return { intent_id, state: await context.store.find('intent', intent_id) };
 }
 
 /** Follows the intents of one call to the place where this one belongs. */

@@ -282,7 +282,7 @@ export async function removeSettled({ runs_folder, store }: Context): Promise<vo
 }
 
 /** Nothing says yet how it ended. */
-function isOpen({ status, runs }: IntentState, execution_id: string): boolean {
+export function isOpen({ status, runs }: IntentState, execution_id: string): boolean {
   const run = runs.at(-1);
   return status === 'claimed' && run?.execution_id === execution_id && run.result === null;
 }

@@ -189,7 +189,7 @@ async function effectOf(
 ): Promise<WatchedEnd> {
   const { execution_id } = claimed.body;
   onClaimed?.(execution_id);
-  const watch = watchRun(context, { capability, abort, ...matter });
+  const watch = watchRun(context, { capability, execution_id, abort, ...matter });
   const { subject } = claimed;
   try {
     await context.step();

@@ -47,7 +47,7 @@ export async function lookAtServer(context: Context, server: string): Promise<Lo
   try {
     const secrets = await context.secrets(secretsOfStart(started.start));
     const upstream = await openUpstream({ ...context, upstreams }, { server, start: started.start }, secrets);
-    const tools = await upstream.connection.tools();
+    const tools = [...(await upstream.connection.tools())];
     const { info } = upstream.connection;
     const accepted: Accepted = { format: 'keyturn-mcp-server/1', server, ...started, info, tools };
     const before = await acceptedServer(context, server).catch(unlessUnaccepted);

@@ -1,4 +1,5 @@
 import { canonicalText } from '../canonical/json.ts';
+import { isAskedToStop } from '../effect/spool.ts';
 import { watchWhile } from '../effect/watching.ts';
 import { outstanding } from '../gate/capability.ts';
 import { freezeWords } from '../gate/freeze.ts';
@@ -29,20 +30,26 @@ export interface Watch {
 
 export interface Watched extends Omit<Matter, 'action' | 'system' | 'now'> {
   readonly capability: UsableCapability;
+  readonly execution_id: string;
   readonly abort?: AbortSignal | undefined;
 }
 
 /**
  * Looks at a running action several times a second: a freeze, a stop, a revocation, a policy of the execution scope, a condition of
- * the capability. Whatever cannot be read is a violation, too, and so is a store that does not answer in time.
+ * the capability, and whether its proposer asked this host to stop it. Whatever cannot be read is a violation, too, and so is a store that does not answer in time.
  */
 export function watchRun(context: Context, watched: Watched): Watch {
   const since_ms = context.clock().getTime();
+  const { execution_id, abort } = watched;
+  const asked = new AbortController();
   const { signal, found, lookNow, stop } = watchWhile({
-    look: () => violationNow(context, watched, since_ms),
+    look: async () => {
+      if (await isAskedToStop(context.runs_folder, execution_id)) asked.abort();
+      return violationNow(context, watched, since_ms);
+    },
     failed: unreadable,
     late: () => by(new Refusal('STORE_UNREACHABLE', LATE)),
-    abort: watched.abort,
+    abort: abort ? AbortSignal.any([abort, asked.signal]) : asked.signal,
   });
   // Where the store tells of other hosts' writes, a run stops at once; the look every now and then is the floor.
   const following = context.store.changes?.(lookNow).catch(() => null);

@@ -5,6 +5,7 @@ import { type ReasonCode, refuse } from '../refusal.ts';
 import { VERSION } from '../version.ts';
 import { definitionsIn } from './accepted.ts';
 import type { ToolDefinition } from './definition.ts';
+import { SameList } from './same-list.ts';
 
 /** The protocol versions that are spoken to servers: the stateless one, and the one with a handshake. */
 export const STATELESS = '2026-07-28';
@@ -12,7 +13,7 @@ export const WITH_HANDSHAKE = '2025-11-25';
 
 /** How one request to a server ended. Whatever is not an answer leaves it unknown what the server did. */
 export type Reply =
-  | { readonly kind: 'result'; readonly result: Json; readonly bytes: number }
+  | { readonly kind: 'result'; readonly result: Json; readonly line: Buffer; readonly id: number }
   | { readonly kind: 'error'; readonly error: Json }
   | { readonly kind: 'lost'; readonly code: ReasonCode };
 
@@ -25,6 +26,7 @@ export interface Notification {
 interface Waiting {
   readonly done: (reply: Reply) => void;
   readonly progress: ((params: JsonObject) => void) | undefined;
+  readonly is_list: boolean;
 }
 
 export interface AskOptions {
@@ -43,6 +45,7 @@ const CLIENT = { name: 'keyturn', version: VERSION };
  */
 export class McpConnection {
   readonly #waiting = new Map<number, Waiting>();
+  readonly #list = new SameList();
   readonly #notified: (message: Notification) => void;
   #peer: Peer | null = null;
   #next = 1;
@@ -105,13 +108,17 @@ export class McpConnection {
   }
 
   /** Every definition, from all pages. */
-  async tools(timeout_ms: number = mcpLimits.start_ms): Promise<ToolDefinition[]> {
+  async tools(timeout_ms: number = mcpLimits.start_ms): Promise<readonly ToolDefinition[]> {
     const listed: unknown[] = [];
+    let only: Extract<Reply, { kind: 'result' }> | null = null;
     const seen = new Set<string>();
     let cursor: string | undefined;
     do {
       const reply = await this.ask('tools/list', cursor === undefined ? {} : { cursor }, { timeout_ms });
-      if (reply.kind !== 'result') refuse('MCP_SERVER_DOWN', 'It did not list its tools.');
+      if (reply.kind !== 'result') return refuse('MCP_SERVER_DOWN', 'It did not list its tools.');
+      const known = cursor === undefined ? this.#list.definitionsOf(reply.result) : undefined;
+      if (known) return known;
+      only = cursor === undefined ? reply : null;
       const { tools, nextCursor } = objectOf(reply.result);
       if (!Array.isArray(tools)) refuse('MCP_DEFINITION_MALFORMED', 'Its list of tools is no list.');
       listed.push(...tools);
@@ -120,7 +127,9 @@ export class McpConnection {
       if (is_endless || listed.length > mcpLimits.tools) refuse('MCP_LIST_TOO_LONG');
       if (cursor !== undefined) seen.add(cursor);
     } while (cursor !== undefined);
-    return definitionsIn(listed);
+    const found = definitionsIn(listed);
+    if (only) this.#list.keep(only.line, only.id, only.result, found);
+    return found;
   }
 
   /** Sends one request, once. Never rejects. */
@@ -148,7 +157,7 @@ export class McpConnection {
         resolve(reply);
         this.#retire();
       };
-      this.#waiting.set(id, { done, progress: onProgress });
+      this.#waiting.set(id, { done, progress: onProgress, is_list: method === 'tools/list' });
       abort?.addEventListener('abort', onAbort, { once: true });
       const line = JSON.stringify({ jsonrpc: '2.0', id, method, params });
       this.#peer!.send(line).catch(() => done({ kind: 'lost', code: 'MCP_CALL_LOST' }));
@@ -178,6 +187,7 @@ export class McpConnection {
   }
 
   #hear(line: Buffer): void {
+    if (this.#hearSame(line)) return;
     const message = messageIn(line);
     if (message === null) {
       this.#garbage += 1;
@@ -193,7 +203,18 @@ export class McpConnection {
     // A second answer, and one to another id, find nobody who waits.
     const waiting = typeof id === 'number' ? this.#waiting.get(id) : undefined;
     if (message.error !== undefined) waiting?.done({ kind: 'error', error: message.error });
-    else waiting?.done({ kind: 'result', result: message.result ?? {}, bytes: line.length });
+    else waiting?.done({ kind: 'result', result: message.result ?? {}, line, id: id as number });
+  }
+
+  /** A list that says what the last one said. */
+  #hearSame(line: Buffer): boolean {
+    for (const [id, { done, is_list }] of this.#waiting) {
+      const result = is_list ? this.#list.resultIn(line, id) : undefined;
+      if (result === undefined) continue;
+      done({ kind: 'result', result, line, id });
+      return true;
+    }
+    return false;
   }
 
   #note(method: string, params: JsonObject): void {

@@ -133,7 +133,7 @@ function isResult({ content = [], structuredContent = {}, isError = false }: Jso
   return is_list && isObject(structuredContent) && typeof isError === 'boolean';
 }
 
-function jsonIn(stdout: string): Json | undefined {
+export function jsonIn(stdout: string): Json | undefined {
   try {
     return JSON.parse(stdout) as Json;
   } catch {

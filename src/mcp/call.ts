@@ -13,6 +13,7 @@ import {
   refusedCall,
   text,
 } from './answer.ts';
+import type { Questions } from './input.ts';
 import { badCall, isObject, rpcOf } from './message.ts';
 import { type CallEffect, type ClientInput, offeredAs } from './offered.ts';
 import { type Hear, heard, hearRun } from './progress.ts';
@@ -26,7 +27,7 @@ export interface McpCaller {
   /** The agent core, where this door offers it. */
   readonly ask: Keyturn['conversations']['ask'] | null;
   /** Where a human can look at an intent; null where no service runs. */
-  readonly link: (intent_id: string) => string | null;
+  readonly link: (intent_id: string) => Promise<string | null>;
   readonly hold_ms: number;
   readonly hear?: Hear | undefined;
   /** The entries of the ledger from now on. */
@@ -36,6 +37,8 @@ export interface McpCaller {
    * lost request may have been sent again.
    */
   readonly holders: Map<string, number>;
+  /** What clients answered to some of the questions of a server while others are open, by intent. */
+  readonly partial: Map<string, JsonObject>;
   /** The servers that this process started work for other callers as well. */
   readonly has_others?: boolean | undefined;
 }
@@ -62,6 +65,8 @@ export interface ToolCallOptions {
   readonly onBegun?: ((intent_id: string) => void) | undefined;
   /** What the client can answer, and has answered, to questions of a server. */
   readonly input?: ClientInput | null | undefined;
+  /** Offers the link to an intent that waits: by a message of its own, or by what is returned as the answer. */
+  readonly offerLink?: ((intent_id: string, url: string) => Questions | null) | undefined;
   /** Refuses a message that does not fit the tool that it calls. */
   readonly check?: ((definition: JsonObject, values: JsonObject) => void) | undefined;
 }
@@ -108,7 +113,10 @@ export async function beginTool(
   tool: string,
   effect: CallEffect,
   { abort, onProgress, onBegun }: ToolCallOptions,
-  declared_goal = `Call ${tool} for an agent`,
+  {
+    declared_goal = `Call ${tool} for an agent`,
+    answers,
+  }: { readonly declared_goal?: string; readonly answers?: string } = {},
 ): Promise<Result<'mcp.call'>> {
   return face.mcp.call({
     ...(name !== null && { issuer: name }),
@@ -116,6 +124,7 @@ export async function beginTool(
     ...heard(onProgress),
     declared_goal,
     effect,
+    ...(answers !== undefined && { answers }),
     ...(abort && { abort }),
     ...(onBegun && { onBegun }),
   });
@@ -139,7 +148,7 @@ async function passTool(
   return only(passedAnswer(passed));
 }
 
-interface HoldOptions extends Pick<ToolCallOptions, 'signal' | 'onProgress' | 'input'> {
+interface HoldOptions extends Pick<ToolCallOptions, 'signal' | 'onProgress' | 'input' | 'offerLink'> {
   /** The server whose questions are passed on. */
   readonly asks?: string | null;
 }
@@ -152,10 +161,14 @@ export async function held(
     how,
     refused = null,
   }: Pick<Result<'mcp.call'>, 'intent_id' | 'how'> & { readonly refused?: string | null },
-  { signal, onProgress, input, asks = null }: HoldOptions,
+  { signal, onProgress, input, offerLink, asks = null }: HoldOptions,
   hold_ms: number,
 ): Promise<Called> {
   const { face, link } = caller;
+  // Once: the same call again waits for the same human.
+  const url = how === 'proposed' && offerLink ? await link(intent_id) : null;
+  const question = url === null ? null : offerLink!(intent_id, url);
+  if (question !== null) return { result: question, intent_id, is_final: false };
   const allTold = onProgress ? hearRun(caller, intent_id, onProgress) : async () => {};
   const { effect } = await face.intents.get({ intent_id });
   const late = AbortSignal.timeout(hold_ms);
@@ -175,7 +188,7 @@ export async function held(
   } catch (error) {
     if (!late.aborted || signal.aborted) throw error;
     const now = await face.intents.result({ intent_id });
-    return { result: notRunYet(now, link(intent_id), refused), intent_id, is_final: false };
+    return { result: notRunYet(now, await link(intent_id), refused), intent_id, is_final: false };
   } finally {
     void allTold();
   }
@@ -206,13 +219,9 @@ async function callOwn(
       const read = await face.plans.read({ plan: Buffer.from(JSON.stringify(values.plan)), config: null });
       if ('problems' in read) return only(text(`NOT PROPOSED: ${JSON.stringify(read.problems)}`, true));
       const effect = { kind: 'plan' as const, ...read.spec };
-      const begun = await beginTool(
-        caller,
-        name,
-        effect as unknown as CallEffect,
-        options,
-        textOf(values, 'goal'),
-      );
+      const declared_goal = textOf(values, 'goal');
+      const asked = effect as unknown as CallEffect;
+      const begun = await beginTool(caller, name, asked, options, { declared_goal });
       return held(caller, begun, options, caller.hold_ms);
     }
     default: {
@@ -242,6 +251,19 @@ export async function takeBack(
   await face.intents.withdraw({ intent_id, reason, ...(signer && { signer }) });
 }
 
+/** The same of what a client cancelled: what runs in another process of this host is asked to stop. */
+export async function takeBackOrStop(caller: McpCaller, intent_id: string, reason: string): Promise<void> {
+  try {
+    await takeBack(caller, intent_id, reason);
+  } catch (error) {
+    const { run } = await caller.face.intents.result({ intent_id });
+    if (!(error instanceof Refusal) || run === null || run.result !== null) throw error;
+    const { execution_id } = run;
+    const { asked } = await caller.face.runs.cancel({ execution_id });
+    if (!asked) throw error;
+  }
+}
+
 async function pending({ face, name }: McpCaller): Promise<CallResult> {
   const { intents } = await face.intents.list({
     standing: 'waiting',
@@ -256,7 +278,7 @@ async function oneOf({ face, link }: McpCaller, intent_id: string): Promise<Call
   const found = await face.intents.result({ intent_id });
   const waits =
     found.standing === 'waiting' || found.standing === 'approved' || found.standing === 'approval expired';
-  return waits ? notRunYet(found, link(intent_id)) : callAnswer(found, effect);
+  return waits ? notRunYet(found, await link(intent_id)) : callAnswer(found, effect);
 }
 
 /** How long a call is held for a client that knows no tasks. */

@@ -1,12 +1,14 @@
 import type { JsonObject } from '../canonical/json.ts';
+import type { Result } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { answerAsked } from './asked.ts';
-import { type Called, callTool, type McpCaller, type ToolCallOptions, takeBack } from './call.ts';
+import { type Called, callTool, type McpCaller, type ToolCallOptions, takeBackOrStop } from './call.ts';
+import { GoingTasks } from './going-tasks.ts';
 import { discovered, initialized } from './hello.ts';
-import { inputIn } from './input.ts';
+import { inputIn, type Questions } from './input.ts';
+import { linkDone, linkQuestion, linkRequest, opensLinks, opensLinksLater } from './link.ts';
 import { listenFor } from './listen.ts';
 import {
-  capabilitiesIn,
   ERRORS,
   errorFor,
   errorOf,
@@ -16,15 +18,16 @@ import {
   RenderedResult,
   type RequestId,
   type Response,
-  TASKS,
   textIn,
   wrong,
 } from './message.ts';
+import { isTaskResult, requireModern, unknownMethod, wantsTask } from './methods.ts';
 import { EVERYTHING, tellChanges, type WatchedResources } from './notices.ts';
-import { offeredAs } from './offered.ts';
+import { type ClientInput, offeredAs } from './offered.ts';
 import type { ServerNotice } from './progress.ts';
-import { callAsTask, GoingTasks } from './task-call.ts';
-import { cancelTask, getTask, listTasks, taskResult, updateTask } from './tasks.ts';
+import { callAsTask, type TaskCall } from './task-call.ts';
+import { followTask } from './task-follow.ts';
+import { cancelTask, listTasks, lookAtTask, taskAnswered, taskResult, updateTask } from './tasks.ts';
 
 /** An answer, and what is to be done once all of it was written. */
 export interface Answered {
@@ -41,6 +44,8 @@ export interface DoorOptions {
   readonly watched: WatchedResources | null;
   /** The messages of a client with a handshake all come through this door, so it is told here what changes. */
   readonly is_lasting?: boolean;
+  /** A client with a handshake has said elsewhere that it opens links. */
+  readonly opens_links?: boolean;
 }
 
 interface Told extends Pick<Answered, 'written'> {
@@ -56,6 +61,7 @@ export class McpDoor {
   readonly #tasks = new GoingTasks();
   readonly #closed = new AbortController();
   #is_telling = false;
+  #opens_links = false;
 
   /** `open` is asked by the first request that needs the project: clients start a second process only to look whether it answers. */
   constructor(open: () => Promise<McpCaller>, options: DoorOptions) {
@@ -107,7 +113,9 @@ export class McpDoor {
     const result = await this.#other(message, signal);
     if (result instanceof RenderedResult) return { result, written: async () => {} };
     const written = async () => {
-      if (isTaskResult(message, result)) await this.#answered(textIn(message.params, 'taskId'));
+      if (!isTaskResult(message, result)) return;
+      const reader = { is_modern: message.is_modern, input: null };
+      await taskAnswered(await this.#open(), textIn(message.params, 'taskId'), reader);
     };
     return { result: message.is_modern ? completed(result) : result, written };
   }
@@ -116,8 +124,10 @@ export class McpDoor {
     const { method, params, is_modern } = message;
     if (method === 'server/discover') return discovered();
     if (is_modern) requireModern(message);
-    else if (method === 'initialize') return initialized(params);
-    else if (method === 'ping') return {};
+    else if (method === 'initialize') {
+      this.#opens_links = opensLinksLater(params);
+      return initialized(params);
+    } else if (method === 'ping') return {};
     const caller = await this.#open();
     if (is_modern && method === 'subscriptions/listen')
       return listenFor(caller, message, (notice, more) => this.#tell(notice, more), signal);
@@ -129,14 +139,15 @@ export class McpDoor {
   async #askedOfTasks(caller: McpCaller, message: Message, signal: AbortSignal): Promise<JsonObject> {
     const { method, params, is_modern } = message;
     const taskId = () => textIn(params, 'taskId');
+    const reader = { is_modern, input: inputIn(message) };
     switch (method) {
       case 'tasks/get':
-        return getTask(caller, taskId(), is_modern);
+        return (await lookAtTask(caller, taskId(), reader)).task;
       case 'tasks/cancel':
-        return cancelTask(caller, taskId(), { is_modern, stop: (id) => this.#tasks.stop(id) });
+        return cancelTask(caller, taskId(), reader, (id) => this.#tasks.stop(id));
       case 'tasks/update':
         if (!is_modern) break;
-        return updateTask(caller, taskId());
+        return updateTask(caller, taskId(), reader, this.#tasks);
       case 'tasks/result':
         return taskResult(caller, taskId(), signal);
       case 'tasks/list':
@@ -177,15 +188,55 @@ export class McpDoor {
             this.#tell({ method: 'notifications/progress', params: told }, { progressToken: token });
     const check = is_modern ? this.#options.check : undefined;
     const input = is_modern ? inputIn(message) : undefined;
-    const options = { signal, abort, onProgress, check, input };
+    let offered: string | null = null;
+    const offerLink = this.#offerLink(message, input ?? null, (intent_id) => {
+      offered = intent_id;
+    });
+    const options = { signal, abort, onProgress, check, input, offerLink };
     const caller = await this.#open();
     if (!is_modern) await this.#tellLegacy(caller);
     const called = await this.#called(caller, message, name, values, options);
     const { intent_id, is_final, result, error } = called;
+    if (offered !== null && is_final) this.#tell(linkDone(offered));
     const written = async () => {
       if (intent_id !== null && is_final) await this.#answered(intent_id);
     };
     return { result: is_modern ? completed(result) : result, error, written };
+  }
+
+  /** Undefined where the client has not said that it opens links. */
+  #offerLink(
+    message: Message,
+    input: ClientInput | null,
+    onOffered: (intent_id: string) => void,
+  ): ToolCallOptions['offerLink'] {
+    if (message.is_modern)
+      return opensLinks(message)
+        ? (_id, url) => linkQuestion(url, input ?? { responses: null, state: null }) as Questions
+        : undefined;
+    if (!(this.#opens_links || this.#options.opens_links)) return undefined;
+    return (intent_id, url) => {
+      onOffered(intent_id);
+      this.#options.notify(linkRequest(intent_id, url));
+      return null;
+    };
+  }
+
+  /** A client whose messages all come through this door hears of its task after it was given: how far it has come, and with a handshake where it stands. */
+  #follow(
+    caller: McpCaller,
+    { intent_id, how }: Result<'mcp.call'>,
+    is_modern: boolean,
+    { onProgress }: ToolCallOptions,
+  ): void {
+    if (!this.#options.is_lasting || (is_modern && !onProgress)) return;
+    const onChange = (params: JsonObject) => {
+      if (!is_modern) this.#tell({ method: 'notifications/tasks/status', params });
+    };
+    // A run under a grant has told its progress in this request.
+    const listener = { onChange, onProgress: how === 'granted' ? undefined : onProgress };
+    const reader = { is_modern, input: null };
+    followTask(caller, intent_id, reader, listener, this.#closed.signal).catch(() => {});
   }
 
   async #called(
@@ -202,7 +253,8 @@ export class McpDoor {
         const effect = offered.effect(values, options.input);
         const { asks = null } = offered;
         const { is_modern } = message;
-        return callAsTask(caller, { name, effect, is_modern, asks, going: this.#tasks }, options);
+        const follow: TaskCall['follow'] = (begun) => this.#follow(caller, begun, is_modern, options);
+        return callAsTask(caller, { name, effect, is_modern, asks, going: this.#tasks, follow }, options);
       }
     }
     return withdrawnIfCancelled(caller, options.signal, (onBegun) =>
@@ -211,39 +263,7 @@ export class McpDoor {
   }
 }
 
-/** An answer that holds the result of a task, or its error. */
-function isTaskResult({ method }: Message, result: JsonObject): boolean {
-  return method === 'tasks/result' || (method === 'tasks/get' && ('result' in result || 'error' in result));
-}
-
-/** What the stateless protocol no longer has. */
-const REMOVED: ReadonlySet<string> = new Set([
-  'initialize',
-  'ping',
-  'logging/setLevel',
-  'resources/subscribe',
-  'resources/unsubscribe',
-  'tasks/result',
-  'tasks/list',
-]);
-
-/** Refused where the stateless protocol has no such method, or has it only for a client that can follow tasks. */
-function requireModern(message: Message): void {
-  const { method } = message;
-  if (REMOVED.has(method)) unknownMethod(method);
-  if (TASK_METHODS.has(method) && !wantsTask(message))
-    wrong(ERRORS.capability, 'The client has not said that it can follow tasks.', {
-      requiredCapabilities: { extensions: { [TASKS]: {} } },
-    });
-}
-
-const TASK_METHODS: ReadonlySet<string> = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
-
-function unknownMethod(method: string): never {
-  return wrong(ERRORS.method, `The gate does not know the method "${method}".`);
-}
-
-/** A client that cancels takes its call back, unless it runs: then the run was told to stop. */
+/** A client that cancels takes its call back, unless it runs: then the run is told to stop, here or in another process of this host. */
 async function withdrawnIfCancelled(
   caller: McpCaller,
   signal: AbortSignal,
@@ -265,7 +285,7 @@ async function withdrawnIfCancelled(
   } finally {
     const left = begun === null ? 1 : others(begun, -1);
     if (left === 0 && signal.reason instanceof Cancelled)
-      await takeBack(caller, begun!, 'The client cancelled the call').catch(() => {});
+      await takeBackOrStop(caller, begun!, 'The client cancelled the call').catch(() => {});
   }
 }
 
@@ -275,10 +295,4 @@ export class Cancelled extends Error {}
 const plain = (response: Response): Answered => ({ response, written: async () => {} });
 function completed(result: JsonObject): JsonObject {
   return { resultType: 'complete', ...result };
-}
-
-/** The client can follow a task: in the stateless protocol it says so with each request, in the other one it asks for one. */
-function wantsTask(message: Message): boolean {
-  if (!message.is_modern) return isObject(message.params.task);
-  return objectIn(capabilitiesIn(message), 'extensions')[TASKS] !== undefined;
 }

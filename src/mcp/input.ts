@@ -1,4 +1,5 @@
 import type { JsonObject } from '../canonical/json.ts';
+import { beforeLink, isLinkState } from './link.ts';
 import { capabilitiesIn, ERRORS, isObject, type Message, wrong } from './message.ts';
 import type { ClientInput } from './offered.ts';
 
@@ -30,13 +31,13 @@ export function inputIn(message: Message): ClientInput | null {
   if (requestState !== undefined && typeof requestState !== 'string')
     wrong(ERRORS.params, '"requestState" has to be a text.');
   const capabilities = answerable(capabilitiesIn(message));
-  if (Object.keys(capabilities).length === 0 && inputResponses === undefined && requestState === undefined)
-    return null;
-  return { capabilities, responses: inputResponses ?? null, state: requestState ?? null };
+  const { responses, state } = beforeLink({ responses: inputResponses ?? null, state: requestState ?? null });
+  if (Object.keys(capabilities).length === 0 && responses === null && state === null) return null;
+  return { capabilities, responses, state };
 }
 
 /** A result of `tools/call` that has questions in place of content. */
-type Questions = JsonObject & { readonly content: never };
+export type Questions = JsonObject & { readonly content: never };
 
 /**
  * The questions of a server, as its caller's client can answer them: each names the server, since the client knows only the gate. Null where the
@@ -44,6 +45,7 @@ type Questions = JsonObject & { readonly content: never };
  */
 export function questionsOf(value: JsonObject, server: string, input: ClientInput | null): Questions | null {
   if (value.resultType !== 'input_required' || !isObject(value.inputRequests)) return null;
+  if (isLinkState(value.requestState)) return null;
   const asked = Object.entries(value.inputRequests);
   const can = ({ method }: JsonObject) => {
     const capability = typeof method === 'string' ? QUESTIONS[method] : undefined;

@@ -3,8 +3,11 @@ import type { Result } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
 import { callAnswer, protocolErrorOf } from './answer.ts';
-import { held, type McpCaller, takeBack } from './call.ts';
+import { held, type McpCaller, takeBackOrStop } from './call.ts';
+import type { GoingTasks } from './going-tasks.ts';
 import { ERRORS, wrong } from './message.ts';
+import type { ClientInput } from './offered.ts';
+import { answerInTask, askedInTask } from './task-input.ts';
 
 /** A pending call as a task, in the words of both protocols. The id of the task is that of the intent. */
 
@@ -16,7 +19,7 @@ const POLL_MS = 1_000;
 function statusOf(
   { standing, is_over, run }: Ended,
   error: object | null,
-): 'working' | 'completed' | 'cancelled' | 'failed' {
+): 'working' | 'completed' | 'cancelled' | 'failed' | 'input_required' {
   if (standing === 'withdrawn') return 'cancelled';
   // What is in doubt is as far as it gets: the result says so.
   const is_settled = is_over || (run?.result === 'partial' && standing === 'IN DOUBT');
@@ -24,26 +27,53 @@ function statusOf(
   return error === null ? 'completed' : 'failed';
 }
 
-async function taskOf({ face, link }: McpCaller, intent_id: string) {
-  const [ended, intent] = await Promise.all([
-    face.intents.result({ intent_id }).catch(unknownTask),
-    face.intents.get({ intent_id }).catch(unknownTask),
-  ]);
-  const error = intent.effect === 'mcp' ? protocolErrorOf(ended) : null;
-  const status = statusOf(ended, error);
-  const base = {
-    taskId: intent_id,
-    status,
-    statusMessage: status === 'working' ? workingWords(ended, link(intent_id)) : ended.standing,
-    createdAt: intent.proposed_at,
-    lastUpdatedAt: lastOf(intent),
-  };
-  return { ended, intent, status, base, error };
+/** Who asks for a task: in the protocol without a handshake the client says what it can answer. */
+export interface TaskReader {
+  readonly is_modern: boolean;
+  readonly input: ClientInput | null;
 }
 
-function workingWords({ intent_id, run }: Ended, where: string | null): string {
-  if (run !== null && run.result === null) return 'It runs.';
+const LEGACY: TaskReader = { is_modern: false, input: null };
+
+/** A task goes on with the intent that brings what the server asked for, and keeps its id. */
+async function taskOf(caller: McpCaller, taskId: string, reader: TaskReader) {
+  const { face } = caller;
+  for (let intent_id = taskId, createdAt: string | null = null; ; ) {
+    const [ended, intent] = await Promise.all([
+      face.intents.result({ intent_id }).catch(unknownTask),
+      face.intents.get({ intent_id }).catch(unknownTask),
+    ]);
+    createdAt ??= intent.proposed_at;
+    const asked = reader.is_modern && ended.is_over ? await askedInTask(caller, ended, reader.input) : null;
+    if (asked?.call.answered_by) {
+      intent_id = asked.call.answered_by;
+      continue;
+    }
+    const error = intent.effect === 'mcp' ? protocolErrorOf(ended) : null;
+    const status = asked?.open ? 'input_required' : statusOf(ended, error);
+    const words = {
+      input_required: `The server ${asked?.call.server} asks for input.`,
+      working: status === 'working' ? await workingWords(caller, ended) : '',
+    };
+    const base = {
+      ...{ taskId, status, createdAt, lastUpdatedAt: lastOf(intent) },
+      statusMessage: words[status as keyof typeof words] ?? ended.standing,
+    };
+    return { ended, intent, status, base, error, asked };
+  }
+}
+
+async function workingWords({ face, link }: McpCaller, { intent_id, run }: Ended): Promise<string> {
+  if (run !== null && run.result === null) return runningWords(face, run.execution_id);
+  const where = await link(intent_id);
   return `A human has to turn the key: keyturn turn ${intent_id}${where === null ? '' : ` (${where})`}`;
+}
+
+/** With how far it has come, where it runs on this host and its server says so. */
+async function runningWords(face: McpCaller['face'], execution_id: string): Promise<string> {
+  const { progress } = await face.runs.progress({ execution_id, wait_ms: 0 });
+  if (progress === null) return 'It runs.';
+  return `It runs: ${progress.progress}${progress.total === null ? '' : ` of ${progress.total}`}.`;
 }
 
 function lastOf({ proposed_at, runs }: Intent): string {
@@ -63,15 +93,26 @@ const legacy = (base: JsonObject): JsonObject => ({ ...base, ttl: null, pollInte
 export async function createdTask(
   caller: McpCaller,
   intent_id: string,
-  is_modern: boolean,
+  reader: TaskReader,
 ): Promise<JsonObject> {
-  const { base } = await taskOf(caller, intent_id);
-  return is_modern ? { resultType: 'task', ...modern(base) } : { task: legacy(base) };
+  const { base } = await taskOf(caller, intent_id, reader);
+  return reader.is_modern ? { resultType: 'task', ...modern(base) } : { task: legacy(base) };
 }
 
-export async function getTask(caller: McpCaller, intent_id: string, is_modern: boolean): Promise<JsonObject> {
-  const { base, ended, intent, status, error } = await taskOf(caller, intent_id);
+/** A task, where it stands, and the intent that it has come to. */
+export async function lookAtTask(caller: McpCaller, taskId: string, reader: TaskReader) {
+  const found = await taskOf(caller, taskId, reader);
+  return { task: told(found, reader), status: found.status, intent_id: found.ended.intent_id };
+}
+
+type FoundTask = Awaited<ReturnType<typeof taskOf>>;
+
+function told(
+  { base, ended, intent, status, error, asked }: FoundTask,
+  { is_modern }: TaskReader,
+): JsonObject {
   if (!is_modern) return legacy(base);
+  if (asked?.open) return { ...modern(base), inputRequests: asked.open };
   const result =
     status === 'completed' ? { result: { resultType: 'complete', ...callAnswer(ended, intent.effect) } } : {};
   return { ...modern(base), ...result, ...(status === 'failed' && { error: { ...error } }) };
@@ -85,7 +126,7 @@ export async function taskResult(
 ): Promise<JsonObject> {
   await caller.face.intents.get({ intent_id }).catch(unknownTask);
   const { result } = await held(caller, { intent_id, how: 'same' }, { signal }, mcpLimits.task_wait_ms);
-  const { error, status } = await taskOf(caller, intent_id);
+  const { error, status } = await taskOf(caller, intent_id, LEGACY);
   if (status === 'failed') return wrong(error!.code, error!.message, error!.data);
   return { ...result, _meta: { 'io.modelcontextprotocol/related-task': { taskId: intent_id } } };
 }
@@ -94,40 +135,52 @@ export async function listTasks(caller: McpCaller): Promise<JsonObject> {
   const { face, name } = caller;
   const { intents } = await face.intents.list(name === null ? {} : { proposer: name });
   const tasks = await Promise.all(
-    intents.map(async ({ intent_id }) => legacy((await taskOf(caller, intent_id)).base)),
+    intents.map(async ({ intent_id }) => legacy((await taskOf(caller, intent_id, LEGACY)).base)),
   );
   return { tasks };
 }
 
 /**
- * The proposer takes it back, or stops what runs in this process. What an executor has begun elsewhere goes on, and its task says so. In the
+ * The proposer takes it back, or stops what runs on this host. What an executor has begun elsewhere goes on, and its task says so. In the
  * stateless protocol a cancellation is a wish, acknowledged whatever becomes of it.
  */
 export async function cancelTask(
   caller: McpCaller,
   intent_id: string,
-  {
-    is_modern,
-    stop,
-  }: { readonly is_modern: boolean; readonly stop: (intent_id: string) => Promise<boolean> },
+  reader: TaskReader,
+  stop: (intent_id: string) => Promise<boolean>,
 ): Promise<JsonObject> {
-  const { status } = await taskOf(caller, intent_id);
+  const { is_modern } = reader;
+  const { status, ended } = await taskOf(caller, intent_id, reader);
   if (status !== 'working' && !is_modern) return wrong(ERRORS.params, `The task is ${status}.`);
-  if (status === 'working' && !(await stop(intent_id))) await withdrawn(caller, intent_id, is_modern);
-  return is_modern ? {} : legacy((await taskOf(caller, intent_id)).base);
+  if (status === 'working' && !(await stop(ended.intent_id)))
+    await withdrawn(caller, ended.intent_id, is_modern);
+  return is_modern ? {} : legacy((await taskOf(caller, intent_id, LEGACY)).base);
 }
 
 async function withdrawn(caller: McpCaller, intent_id: string, is_modern: boolean): Promise<void> {
   try {
-    await takeBack(caller, intent_id, 'The client cancelled the task');
+    await takeBackOrStop(caller, intent_id, 'The client cancelled the task');
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     if (!is_modern) wrong(ERRORS.params, `It cannot be taken back: ${error.code}.`);
   }
 }
 
-/** No task of the gate asks its client for anything, so there is nothing to answer: what is sent is acknowledged and not used. */
-export async function updateTask(caller: McpCaller, intent_id: string): Promise<JsonObject> {
-  await taskOf(caller, intent_id);
+/** What a client answers to the questions of a server. What was not asked is acknowledged and not used. */
+export async function updateTask(
+  caller: McpCaller,
+  intent_id: string,
+  reader: TaskReader,
+  going: GoingTasks,
+): Promise<JsonObject> {
+  const { asked } = await taskOf(caller, intent_id, reader);
+  if (asked && reader.input) await answerInTask(caller, asked, reader.input, going);
   return {};
+}
+
+/** The client has the whole answer of a task. */
+export async function taskAnswered(caller: McpCaller, taskId: string, reader: TaskReader): Promise<void> {
+  const { ended } = await taskOf(caller, taskId, reader);
+  await caller.face.mcp.answered({ intent_id: ended.intent_id });
 }

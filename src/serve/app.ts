@@ -72,6 +72,7 @@ const session = z.strictObject({
   /** The second secret, which each request of the session shows in the header Keyturn-Page. */
   page: z.string(),
 });
+const reached = z.strictObject({ address: z.string() });
 const health = z.strictObject({
   ready: z.boolean(),
   reasons: z.array(z.string()).readonly(),
@@ -175,7 +176,9 @@ export function appOf(door: Door): Hono {
     if (!asked.success) refuse('SHAPE_INVALID', 'An executor asks with {intent_id, hash, order_id}.');
     return answerWith(issueAnswer, await keyturn.issueFor(executor, asked.data));
   });
-  const going: GoingCalls = { doors: new Map(), holders: new Map(), sessions: new Map() };
+  // For `keyturn mcp` of this account, which tells agents where a human can look.
+  if (door.is_local) at(['POST'], '/v1/address', () => answerWith(reached, { address: site.origin }));
+  const going: GoingCalls = { doors: new Map(), holders: new Map(), partial: new Map(), sessions: new Map() };
   const { access } = door;
   for (const path of access === null ? [] : RESOURCE_PATHS)
     at(['GET'], path, () =>

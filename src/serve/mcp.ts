@@ -4,6 +4,7 @@ import type { Keyturn } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { HOLD_MS, type McpCaller } from '../mcp/call.ts';
 import { type Answered, Cancelled, McpDoor } from '../mcp/door.ts';
+import { linkTo, opensLinksLater } from '../mcp/link.ts';
 import {
   ERRORS,
   errorOf,
@@ -41,11 +42,14 @@ export interface McpRequest {
 export interface GoingCalls {
   readonly doors: Map<string, McpDoor>;
   readonly holders: McpCaller['holders'];
+  readonly partial: McpCaller['partial'];
   /** What clients with a handshake watch: by caller, then by session. */
   readonly sessions: Map<string, Map<string, WatchedResources>>;
 }
 
 const SESSION = 'mcp-session-id';
+/** The name of a session ends so where its client opens links: nothing is kept of it here, and it holds after a restart. */
+const LINKS = '-links';
 
 type AgentCaller = WebCaller & { kind: 'agent' };
 
@@ -85,6 +89,7 @@ async function answered(asked: McpRequest, caller: AgentCaller, message: Message
     notify: (told) => stream?.send(told),
     check: (definition, values) => requireParamHeaders(definition, values, request.headers),
     watched: message.is_modern ? null : watchedIn(going, caller, request),
+    opens_links: request.headers.get(SESSION)?.endsWith(LINKS) ?? false,
   });
   const key = keyOf(caller, request, message.id);
   going.doors.set(key, door);
@@ -173,9 +178,10 @@ function callerFor({ keyturn, address, going }: McpRequest, caller: AgentCaller)
     signer: null,
     face: webFaceFor(keyturn, caller),
     ask: null,
-    link: (intent_id) => `${address}/#intent=${intent_id}`,
+    link: async (intent_id) => linkTo(address, intent_id),
     hold_ms: HOLD_MS,
     holders: going.holders,
+    partial: going.partial,
     has_others: true,
     hear: keyturn.hearServers,
     entries: (signal) => entriesFromNow(keyturn.ledger, signal),
@@ -183,7 +189,7 @@ function callerFor({ keyturn, address, going }: McpRequest, caller: AgentCaller)
 }
 
 /** Marks the answer as read only when all of it was taken: a client that went away asks again, and nothing runs twice. */
-function written({ response, written: mark }: Answered, { method, is_modern }: Message): Response {
+function written({ response, written: mark }: Answered, { method, params, is_modern }: Message): Response {
   const bytes = messageBytes(response);
   let is_sent = false;
   const stream = new ReadableStream<Uint8Array>(
@@ -201,7 +207,8 @@ function written({ response, written: mark }: Answered, { method, is_modern }: M
     { highWaterMark: 0 },
   );
   const status = is_modern ? (STATUSES[response.error?.code ?? 0] ?? 200) : 200;
-  const session: Record<string, string> = method === 'initialize' ? { [SESSION]: randomUUID() } : {};
+  const session: Record<string, string> =
+    method === 'initialize' ? { [SESSION]: `${randomUUID()}${opensLinksLater(params) ? LINKS : ''}` } : {};
   return respond(stream, status, { 'content-type': 'application/json', ...session });
 }
 

@@ -49,6 +49,8 @@ const ASKED: Readonly<Record<string, (intent_id: string) => readonly object[]>> 
   'mcp.call': (id) => [
     { declared_goal: 'x', effect: { kind: 'mcp', server: 'nobody', tool: 'x', arguments: { id } } },
   ],
+  'runs.cancel': (execution_id) => [{ execution_id }],
+  'mcp.question': (intent_id) => [{ intent_id }],
   'mcp.ask': (id) => [{ server: 'nobody', method: 'resources/read', params: { uri: id } }],
   'mcp.pass': (id) => [
     { declared_goal: 'x', effect: { kind: 'mcp', server: 'nobody', tool: 'x', arguments: { id } } },

@@ -107,9 +107,9 @@ describe('a grant', () => {
       signer: null,
       face: p.keyturn.as({ name: 'scout' }),
       ask: null,
-      link: () => null,
+      link: async () => null,
       hold_ms: 0,
-      holders: new Map(),
+      holders: new Map(), partial: new Map(),
     };
     const { result } = await callTool(
       caller,

@@ -1,5 +1,5 @@
 // An MCP server that misbehaves as it is told: by its first argument, or by the arguments of a call. It counts its calls in a file.
-import { appendFileSync, existsSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const [mode = 'plain', log = '/dev/null'] = process.argv.slice(2);
@@ -28,6 +28,7 @@ function toolsFor(cursor) {
     const tools = Array.from({ length: 500 }, (_, i) => tool(`t${from + i}`));
     return { tools, ...(from < 4500 && { nextCursor: String(from + 500) }) };
   }
+  if (mode === 'from-file') return { tools: JSON.parse(readFileSync(`${log}.tools`, 'utf8')) };
   if (mode === 'twice') return { tools: [tool('act'), tool('act')] };
   if (mode === 'two') return { tools: [tool('act'), tool('peek')] };
   if (mode === 'nameless') return { tools: [{ description: 'no name' }] };

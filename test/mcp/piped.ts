@@ -19,7 +19,7 @@ export interface Heard {
 /** The gate over pipes that the test holds, for an agent without a key. */
 export async function piped(
   more: object = {},
-  { mode = 'plain', hold_ms = 100, script = SERVERS.odd as string } = {},
+  { mode = 'plain', hold_ms = 100, script = SERVERS.odd as string, link = null as string | null } = {},
 ) {
   const p = await mcpProject({ odd: { script, args: [mode, '{files}/log'], more } });
   await accepted(p.keyturn, 'odd', p.ada);
@@ -27,7 +27,13 @@ export async function piped(
   const [input, output] = [new PassThrough(), new PassThrough()];
   const caller: McpCaller = {
     ...{ name: 'bot', signer: null, face: p.keyturn.as({ name: 'bot' }), ask: null },
-    ...{ link: () => null, hold_ms, holders: new Map(), hear: p.keyturn.hearServers },
+    ...{
+      link: async () => link,
+      hold_ms,
+      holders: new Map(),
+      partial: new Map(),
+      hear: p.keyturn.hearServers,
+    },
     entries: (signal) => entriesFromNow(p.keyturn.ledger, signal),
   };
   const served = serveStdio({ input, output, open: async () => caller });

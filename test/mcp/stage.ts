@@ -7,7 +7,7 @@ import { Keyturn } from '../../src/keyturn.ts';
 
 import type { Project } from '../support/project.ts';
 
-const BUILT_CLI = resolve('dist/cli.cjs');
+export const BUILT_CLI = resolve('dist/cli.cjs');
 
 export type Era = 'legacy' | '2026-07-28';
 

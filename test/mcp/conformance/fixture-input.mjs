@@ -21,6 +21,9 @@ const SAMPLE = {
 };
 const ROOTS = { method: 'roots/list', params: {} };
 
+/** Longer than the gate waits before it gives a task. */
+const LONG_MS = 1500;
+
 const KEY = randomBytes(32);
 const sealed = (words) => `${words}.${createHmac('sha256', KEY).update(words).digest('hex')}`;
 const opened = (state = '') => {
@@ -80,8 +83,17 @@ export const ASKING = {
     if (capabilities.sampling) return text('It can sample.');
     throw new ProtocolError(-32021, 'It needs sampling.', { requiredCapabilities: { sampling: {} } });
   },
-  confirm_delete: () => wanted({ confirm: form('Delete it?', 'confirm') }),
-  multi_input: () => wanted({ user_name: NAME, color: form('Which color?', 'color') }),
+  confirm_delete: async ({ responses }) => {
+    if (isAnswered(responses, 'confirm')) return text('It is deleted.');
+    await soon(LONG_MS);
+    return wanted({ confirm: form('Delete it?', 'confirm') });
+  },
+  multi_input: async ({ responses }) => {
+    if (isAnswered(responses, 'user_name'))
+      return text(`Hello, ${nameIn(responses)}, in ${responses.color.content.color}!`);
+    await soon(LONG_MS);
+    return wanted({ user_name: NAME, color: form('Which color?', 'color') }, 'both');
+  },
   test_tool_with_task: async ({ responses }) => {
     if (!isAnswered(responses, 'user_name')) return wanted({ user_name: NAME });
     await soon(2000);

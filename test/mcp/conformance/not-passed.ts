@@ -115,28 +115,6 @@ export const NOT_PASSED: readonly NotPassed[] = [
     },
   },
   {
-    why: 'No task of the gate asks for input: what answers a question of a server is another call, which a human approves by itself.',
-    routes: ['granted'],
-    revisions: STATELESS,
-    says: /did not create a task$/,
-    failed: {
-      'tasks-mrtr-input': [
-        'sep-2663-tasks-get-status-input-required',
-        'tasks-mrtr-tasks-update-resumes',
-        'tasks-mrtr-partial-fulfillment',
-      ],
-    },
-  },
-  {
-    why: 'The same, where the call waited for a human: its task ends with the words of the server.',
-    routes: ['approved'],
-    revisions: STATELESS,
-    says: /input_required; got "completed"|"input_required"; got "completed"/,
-    failed: {
-      'tasks-mrtr-input': ['sep-2663-tasks-get-status-input-required', 'tasks-mrtr-partial-fulfillment'],
-    },
-  },
-  {
     why: 'No tool needs a task behind the gate: for a client that follows none, the call is held until it has an answer.',
     routes: BOTH,
     revisions: STATELESS,

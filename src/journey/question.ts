@@ -1,0 +1,31 @@
+import type { JsonObject } from '../canonical/json.ts';
+import { intentIdOfKey } from '../intent/repeat.ts';
+import { type Context, requireIntent } from './context.ts';
+import { openAsked } from './effect.ts';
+
+/** The call that a server answered with questions, so that another one can answer them. */
+export interface QuestionedCall {
+  readonly server: string;
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  /** The intent that brings the answers; null while there is none. */
+  readonly answered_by: string | null;
+}
+
+/** Null for what is no call to a server. */
+export async function questionedCall(context: Context, intent_id: string): Promise<QuestionedCall | null> {
+  const state = await requireIntent(context, intent_id);
+  const { effect } = (await openAsked(context, state)).envelope;
+  if (effect.kind !== 'mcp') return null;
+  const answer = await context.store.find('intent', answerIdOf(context, intent_id, state.proposer));
+  const { server, tool } = effect;
+  return {
+    ...{ server, tool, arguments: effect.arguments as JsonObject },
+    answered_by: answer?.intent_id ?? null,
+  };
+}
+
+/** One call is answered by one intent, in every process and after every restart. */
+export function answerIdOf({ origin }: Context, intent_id: string, proposer: string): string {
+  return intentIdOfKey({ origin, proposer, key: `answer to ${intent_id}` });
+}

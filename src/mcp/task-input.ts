@@ -1,0 +1,76 @@
+import type { JsonObject } from '../canonical/json.ts';
+import type { Result } from '../keyturn.ts';
+import { jsonIn } from './answer.ts';
+import { beginTool, type McpCaller } from './call.ts';
+import { type GoingTasks, known } from './going-tasks.ts';
+import { questionsOf } from './input.ts';
+import { isObject } from './message.ts';
+import type { ClientInput } from './offered.ts';
+
+/** A server whose answer to the call of a task is a question to the client. */
+export interface AskedInTask {
+  readonly call: NonNullable<Result<'mcp.question'>['call']>;
+  /** The intent that was answered with questions. */
+  readonly intent_id: string;
+  readonly state: string | null;
+  /** As the client can answer them, and not answered yet; null where they are not for this client. */
+  readonly open: JsonObject | null;
+}
+
+/** Null where nothing was asked, or no human accepted that this server asks. */
+export async function askedInTask(
+  { face, partial }: McpCaller,
+  { intent_id, run }: Result<'intents.result'>,
+  input: ClientInput | null,
+): Promise<AskedInTask | null> {
+  const value = run === null || 'absent' in run.output ? null : jsonIn(run.output.stdout);
+  if (!isObject(value) || value.resultType !== 'input_required') return null;
+  const { call } = await face.mcp.question({ intent_id });
+  const { passes } = await face.mcp.tools();
+  if (!passes.some(({ server, pass }) => server === call?.server && pass.includes('input'))) return null;
+  const { inputRequests } = questionsOf(value, call!.server, input) ?? { inputRequests: null };
+  const answered = partial.get(intent_id) ?? {};
+  const open = Object.entries(isObject(inputRequests) ? inputRequests : {}).filter(
+    ([key]) => !Object.hasOwn(answered, key),
+  );
+  return {
+    ...{ call: call!, intent_id },
+    state: typeof value.requestState === 'string' ? value.requestState : null,
+    open: open.length === 0 ? null : Object.fromEntries(open),
+  };
+}
+
+/** So much is kept of answers while others are missing. A client whose answer is not kept is asked again. */
+const KEPT = 100;
+const KEPT_CHARS = 65_536;
+
+/** The last answer makes another call, which a human approves by itself or a grant covers. What answers no open question is not used. */
+export async function answerInTask(
+  caller: McpCaller,
+  { call, intent_id, state, open }: AskedInTask,
+  { capabilities, responses: given }: ClientInput,
+  going: GoingTasks,
+): Promise<void> {
+  const { partial } = caller;
+  const used = Object.entries(given ?? {}).filter(
+    ([key, one]) => Object.hasOwn(open ?? {}, key) && isObject(one),
+  );
+  if (used.length === 0) return;
+  const responses = { ...partial.get(intent_id), ...Object.fromEntries(used) };
+  if (used.length < Object.keys(open ?? {}).length) {
+    if (JSON.stringify(responses).length <= KEPT_CHARS) partial.set(intent_id, responses);
+    const [oldest] = partial.keys();
+    if (partial.size > KEPT && oldest !== undefined) partial.delete(oldest);
+    return;
+  }
+  const { server, tool } = call;
+  const effect = {
+    ...{ kind: 'mcp' as const, server, tool, arguments: call.arguments as JsonObject },
+    input: { capabilities, responses, state },
+  };
+  const declared_goal = `Call ${tool} of ${server} for an agent, with what it asked for in ${intent_id}`;
+  await known(going, (options) =>
+    beginTool(caller, tool, effect, options, { declared_goal, answers: intent_id }),
+  );
+  partial.delete(intent_id);
+}
