@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Event } from '../../src/event/event.ts';
 import type { Executed } from '../../src/keyturn.ts';
 import { anotherHost, type Shared, shared } from '../journey/postgres-host.ts';
@@ -6,7 +9,8 @@ import { postgres } from '../store/postgres-place.ts';
 import { freshSigner } from '../support/keys.ts';
 import { entriesAbout } from '../support/ledger.ts';
 import { until } from '../support/processes.ts';
-import { callRaw, serving } from './service.ts';
+import { made, opened, passkeyAt, signedOwn, vouched } from './enrol.ts';
+import { call, callRaw, refusalIn, serving, session, shownAs, withToken } from './service.ts';
 import { signatureOf } from './signed.ts';
 
 const server = postgres();
@@ -102,5 +106,101 @@ describe('two services over one ledger, each with a control key of its own', () 
     expect(await issuerOf(p, near)).toBe(keys[0]);
     expect((await p.keyturn.intents.get({ intent_id: stuck })).status).toBe('approved');
     await p.keyturn.ledger.verify({ deep: true });
+  });
+});
+
+describe('what two services remember together', () => {
+  async function both(tenant: string) {
+    const p = await shared(server(), tenant);
+    const other = await anotherHost(p);
+    const [a, b] = [await serving(p), await serving(other)];
+    return { p, other, a: { ...p, ...a }, b: { ...p, ...b } };
+  }
+
+  it('a session that one opened is one at the other, until either ends it', async () => {
+    const { a, b } = await both('sessions');
+    const cookie = await session(a);
+    for (const one of [a, b])
+      expect((await call(one, '/v1/intents/list', {}, { cookie })).status, one.address).toBe(200);
+    // The link of one is spent at the other, too.
+    const link = a.link.slice(a.link.indexOf('#link=') + '#link='.length);
+    expect(refusalIn(await call(b, '/v1/session', { link }))).toEqual([401, 'LINK_SPENT']);
+    const across = await session({ address: a.address, link: b.link });
+    expect((await call(b, '/v1/intents/list', {}, { cookie: across })).status).toBe(200);
+    const headers = { ...shownAs(cookie), origin: b.address };
+    expect((await fetch(`${b.address}/v1/session`, { method: 'DELETE', headers })).status).toBe(204);
+    for (const one of [a, b])
+      expect(refusalIn(await call(one, '/v1/intents/list', {}, { cookie }))).toEqual([401, 'TOKEN_INVALID']);
+  });
+
+  it('an enrolment that one opened goes on at the other, and is finished at the first', async () => {
+    const { p, a, b } = await both('enrolments');
+    const cookie = await session(a);
+    const bothOf = (s: typeof a) => ({ ...s, token: '', token_id: '' });
+    const { link, told } = await opened(bothOf(a), cookie, { name: 'ada', label: 'phone' });
+    const passkey = passkeyAt(b);
+    expect((await made(bothOf(b), link, passkey)).status).toBe(200);
+    expect(refusalIn(await call(a, '/v1/enrolments/begin', { link }))).toEqual([403, 'PASSKEY_INVALID']);
+    expect((await signedOwn(bothOf(b), link, passkey)).body).toEqual({ status: 'signed' });
+    const { enrolment_id } = told.body;
+    expect((await vouched(bothOf(a), cookie, enrolment_id, p.ada)).status).toBe(200);
+    expect((await call(b, '/v1/enrolments/status', { link })).body).toEqual({ status: 'enrolled' });
+    expect((await call(b, '/v1/enrolments/drop', { enrolment_id }, { cookie })).status).toBe(200);
+    expect(refusalIn(await call(a, '/v1/enrolments/status', { link }))).toEqual([404, 'ENROLMENT_UNKNOWN']);
+  });
+
+  it('a token that was used at one is told as used by the other', async () => {
+    const { p, other, a } = await both('tokens');
+    const { token } = await withToken(p, 'bot');
+    expect((await other.keyturn.agents.tokens()).tokens).toMatchObject([{ last_used_at: null }]);
+    expect((await call(a, '/v1/intents/list', {}, { token })).status).toBe(200);
+    const used = async () => (await other.keyturn.agents.tokens()).tokens[0]!.last_used_at;
+    await until(async () => (await used()) !== null);
+  });
+
+  it('a message is sent once, and by the other when the one that sends is gone', async () => {
+    const heard: string[] = [];
+    const hook = createServer((request, response) => {
+      heard.push(String(request.headers['webhook-id']));
+      request.resume();
+      response.writeHead(200).end();
+    }).listen(0, '127.0.0.1');
+    await new Promise((done) => hook.once('listening', done));
+    onTestFinished(() => void hook.close());
+    const { port } = hook.address() as { port: number };
+    const p = await shared(server(), 'once');
+    appendFileSync(
+      join(p.root, 'keyturn.yaml'),
+      'notify: { routes: [{ to: hook, on: [waiting, decided, reminder] }] }\n',
+    );
+    const other = await anotherHost(p);
+    for (const { root } of [p, other]) {
+      const secret = join(root, '.keyturn', 'hook.secret');
+      writeFileSync(secret, `whsec_${Buffer.alloc(24, 7).toString('base64')}`);
+      const hooked = `{ webhook: "http://127.0.0.1:${port}/", secret: HOOK, allow: ["127.0.0.0/8"] }`;
+      const text = `version: 1\nsecrets: { HOOK: { file: ${secret} } }\nnotify: { targets: { hook: ${hooked} } }\n`;
+      writeFileSync(join(root, '.keyturn', 'executor.yaml'), text, { mode: 0o600 });
+    }
+    const [a, b] = [await serving(p), await serving(other)];
+    const ready = async () => (await p.keyturn.notifyPlaces.get('hook')) !== null;
+    await until(ready);
+    const asked = async (word: string) => {
+      const effect = { kind: 'tool', tool: 'say', arguments: { word } } as const;
+      const { intent_id } = await p.keyturn.intents.propose({ declared_goal: 'Say.', effect, signer: p.ada });
+      return intent_id;
+    };
+    const told = async () => (await p.keyturn.notifyPlaces.get('hook'))!.seq;
+    for (let n = 0; n < 10; n += 1) await asked(String(n));
+    const { entries } = await p.keyturn.queue();
+    await until(async () => (await told()) >= entries);
+    expect([heard.length, new Set(heard).size]).toEqual([10, 10]);
+    await a.stop();
+    await asked('after the first');
+    await until(() => heard.length === 11);
+    await b.stop();
+    await asked('after both');
+    await serving(p);
+    await until(() => heard.length === 12);
+    expect(new Set(heard).size).toBe(12);
   });
 });
