@@ -65,10 +65,11 @@ import { openLedger } from './project/open.ts';
 import type { RepairRequest } from './project/repair.ts';
 import type { RestoreRequest } from './project/restore.ts';
 import { configureServer } from './project/server-file.ts';
+import { ownServiceState } from './project/service-state.ts';
 import type { CopyRequest } from './project/store.ts';
-import { keepTokenUses, type TokenUses } from './project/token-uses.ts';
+import { keepTokenUses, sharedTokenUses, type TokenUses } from './project/token-uses.ts';
 import type { MigrateOptions } from './store/postgres/store.ts';
-import type { Nonces } from './store/store.ts';
+import type { Nonces, ServiceState } from './store/store.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { Fault } from './tool/lint.ts';
 import type { Tool } from './tool/registry.ts';
@@ -120,6 +121,7 @@ export class Keyturn {
   #token_uses: TokenUses | null = null;
   #nonces: Nonces | null = null;
   #notify_places: NotifyPlaces | null = null;
+  #service_state: ServiceState | null = null;
   declare readonly intents: Methods<Verbs['intents']>;
   declare readonly plans: Methods<Verbs['plans']>;
   declare readonly runs: Methods<Verbs['runs']>;
@@ -306,10 +308,15 @@ export class Keyturn {
     const agent = name === null ? null : await this.#context.store.find('principal', name);
     const shown = agent && tokenShown(agent, token);
     if (!shown) return null;
-    this.#token_uses ??= keepTokenUses(this.layout);
+    this.#token_uses ??= this.#tokenUses();
     this.#token_uses.used(shown.token_id, this.#context.clock());
     return name;
   };
+
+  #tokenUses(): TokenUses {
+    const { service_state } = this.#context.store;
+    return service_state ? sharedTokenUses(service_state) : keepTokenUses(this.layout);
+  }
 
   /** The name of the ledger. Every signature covers it. */
   get origin(): string {
@@ -328,6 +335,11 @@ export class Keyturn {
     this.#nonces ??= this.#context.store.nonces ?? keepNonces(this.layout);
     return this.#nonces.take(nonce, until, this.#context.clock());
   };
+  /** What the services of this project remember together. */
+  get serviceState(): ServiceState {
+    this.#service_state ??= this.#context.store.service_state ?? ownServiceState();
+    return this.#service_state;
+  }
   /** The time, as everything here has it. */
   readonly now = (): Date => this.#context.clock();
 
@@ -359,7 +371,7 @@ export class Keyturn {
   /** Where notifications go, by the file of this host alone; and how far each was told. */
   notifyTargets = () => readTargets(this.layout);
   get notifyPlaces(): NotifyPlaces {
-    this.#notify_places ??= notifyPlaces(this.layout);
+    this.#notify_places ??= notifyPlaces(this.layout, this.#context.store.service_state);
     return this.#notify_places;
   }
   /** A secret of this host. It is kept nowhere. */
@@ -466,6 +478,7 @@ export type { JoinedLedger } from './project/join.ts';
 export { keepLogin, type RemoteLogin, readLogin, removeLogin } from './project/login-file.ts';
 export type { NotifyPlace } from './project/notify-file.ts';
 export { explain, isReasonCode, type ReasonCode, Refusal, reasonCodes } from './refusal.ts';
+export type { ServiceState } from './store/store.ts';
 export { type Absence, isAbsent, type Printed, type Story, type Told } from './story/tell.ts';
 export { entrySentence } from './story/words.ts';
 export type { ToolEffect } from './tool/effect.ts';

@@ -139,6 +139,8 @@ export function loggerTo(sink: Sink, level: Level, first_wall = tellable): Logge
 /** Each line has one of these words, so that nothing else is ever a message. */
 type Word = 'begins' | 'ends' | 'decides' | 'refused';
 const BEGINS: ReadonlySet<Operation> = new Set<Operation>(['dispatch', 'grant', 'run']);
+/** What reaches the world, or a person: each has a line without `debug`, too. */
+const TOLD: ReadonlySet<Operation> = new Set<Operation>([...BEGINS, 'notify']);
 
 function telling(logger: Logger): Omit<Telemetry, 'close'> {
   // The end of an operation is logged there; the entry point does not log it again.
@@ -178,7 +180,7 @@ function telling(logger: Logger): Omit<Telemetry, 'close'> {
 
 function levelOf(operation: Operation, { code }: Facts): Level {
   if (code !== 'OK') return 'warn';
-  return BEGINS.has(operation) ? 'info' : 'debug';
+  return TOLD.has(operation) ? 'info' : 'debug';
 }
 
 /** A refusal is a no, as it should be. A store that fails, and an unexpected error, need an operator. */

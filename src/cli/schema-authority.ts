@@ -56,6 +56,8 @@ export const authorityResults = {
     reason: z.string(),
   }),
   'control rotate': VERBS.system.rotateControlKey.output(),
+  'control list': VERBS.system.get.output().pick({ control_keys: true }),
+  'control revoke': VERBS.system.revokeControlKey.output(),
   'executor add': VERBS.system.addExecutor.output(),
   'executor list': VERBS.system.get.output().pick({ executors: true }),
   'executor revoke': VERBS.system.revokeExecutor.output(),

@@ -117,6 +117,11 @@ const ROWS: Readonly<Record<string, (known: ActKnown) => ActRow | null>> = {
     subject: 'system',
     same: ['public_key', 'reason'],
   }),
+  'system.revokeControlKey': () => ({
+    kind: 'control_key.revoked',
+    subject: 'system',
+    same: ['public_key', 'reason'],
+  }),
   'people.revoke': ({ name }) => ({ kind: 'key.revoked', subject: String(name), same: ['reason'] }),
   'people.assign': ({ name }) => ({
     kind: 'role.assigned',

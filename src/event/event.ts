@@ -79,7 +79,15 @@ const bodies = {
   'role.assigned': body(() => ({ roles, reason: prose, ...signed })),
 
   /** The key that signs capabilities from now on. Older ones still verify what they signed. */
-  'control_key.added': body(() => ({ public_key: key, reason: prose, ...signed })),
+  /** A host issues capabilities with this key. The key that it replaces issues no more; what that one issued still holds. */
+  'control_key.added': body(() => ({
+    public_key: key,
+    replaces: key.nullable(),
+    reason: prose,
+    ...signed,
+  })),
+  /** It issues nothing, and what it issued and was not claimed yet is not run. */
+  'control_key.revoked': body(() => ({ public_key: key, reason: prose, ...signed })),
   /** A host may run what is ordered for an executor of this name, or with one of these labels. */
   'executor.added': body(() => ({
     public_key: key,

@@ -4,7 +4,7 @@ import type { Signer } from '../identity/act.ts';
 import * as delegating from '../journey/delegate.ts';
 import * as tokening from '../journey/token.ts';
 import { mcpLimits } from '../limits.ts';
-import { readTokenUses } from '../project/token-uses.ts';
+import { tokenUses } from '../project/token-uses.ts';
 import { askedId, digest, id, name, publicKey, time, why } from './parts.ts';
 import { act, here, nothing, read, write } from './verb.ts';
 
@@ -136,13 +136,13 @@ export const agents = {
             status: z.enum(['active', 'revoked']),
             added_at: time,
             added_by: name,
-            /** By a service of this host, to a minute; null where it was never used here. */
+            /** At any service of the ledger, to a minute; null where it never was. */
             last_used_at: time.nullable(),
           }),
         ),
       }),
     run: async ({ context, layout }) => {
-      const uses = readTokenUses(layout);
+      const uses = await tokenUses(layout, context.store.service_state);
       const all = await context.store.all('principal');
       const tokens = all.flatMap(({ name, status, tokens }) =>
         tokens.map(({ digest: _, ...token }) => ({

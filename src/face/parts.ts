@@ -113,6 +113,7 @@ export const recorded = z
       .strictObject({
         at: time,
         token: digest,
+        control_key: publicKey,
         glass: z.boolean(),
         /** Whom the decision to issue it counted, with the roles that they had. */
         approvers: z

@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { once } from '../canonical/once.ts';
+import { issuingKeys } from '../gate/system.ts';
 import { heardNow } from '../journey/beat.ts';
 import * as timing from '../journey/clock.ts';
-import { addControlKey } from '../journey/control.ts';
+import { addControlKey, revokeControlKey } from '../journey/control.ts';
 import * as executing from '../journey/executor.ts';
 import * as freezing from '../journey/freeze.ts';
 import { limits } from '../limits.ts';
-import { createControlKey, executorKeyIn, ownExecutorKey } from '../project/keys.ts';
+import { createControlKey, executorKeyIn, newestControlKey, ownExecutorKey } from '../project/keys.ts';
 import type { Beat } from '../store/store.ts';
 import { gcOutcome, gcPreview } from './gc.ts';
 import { digest, freeze, id, name, publicKey, time, why } from './parts.ts';
@@ -46,6 +47,19 @@ const executor = z
   })
   .meta({ id: 'known-executor' });
 
+const controlKey = z
+  .strictObject({
+    public_key: publicKey,
+    added_at: time,
+    added_by: name,
+    /** Since when it issues no more; what it issued holds. */
+    replaced_at: time.nullable(),
+    /** Since when it issues no more; what it issued and was not claimed by then is not run. */
+    revoked_at: time.nullable(),
+    is_this_host: z.boolean(),
+  })
+  .meta({ id: 'known-control-key' });
+
 function saidBy(heard: Beat | undefined): z.output<typeof executor>['heard'] {
   return heard ? { is_running: heard.is_running, since: heard.since, at: heard.at } : null;
 }
@@ -62,8 +76,8 @@ export const system = {
       z.strictObject({
         origin: z.string(),
         ledger_key: z.string(),
-        /** The newest last: it signs from now on. */
-        control_keys: z.array(publicKey).readonly(),
+        /** Each host that issues capabilities has its own; the newest last. */
+        control_keys: z.array(controlKey),
         executors: z.array(executor),
         policy: digest.nullable(),
         freezes: z.array(freeze.readonly()).readonly(),
@@ -71,11 +85,15 @@ export const system = {
         set_back_at: time.nullable(),
       }),
     run: async ({ context, layout }) => {
-      const { executors, ...found } = await context.store.system();
+      const { executors, control_keys, ...found } = await context.store.system();
       const own = executorKeyIn(layout);
       const heard = await heardNow(context);
       return {
         ...found,
+        control_keys: control_keys.map((one) => ({
+          ...one,
+          is_this_host: newestControlKey(layout, [one.public_key]) !== null,
+        })),
         executors: executors.map((one) => ({
           ...one,
           is_this_host: one.public_key === own,
@@ -103,14 +121,36 @@ export const system = {
 
   rotateControlKey: act({
     open_to: 'people',
-    about: 'A new key signs capabilities from now on. The older ones still verify what they signed.',
+    about:
+      'A new key of this host issues capabilities, in the place of the one that it has, if any. What that one issued still holds.',
     input: () => z.strictObject({ reason: z.string() }),
-    output: () => z.strictObject({ public_key: publicKey, keys: z.int(), ...why }),
+    output: () =>
+      z.strictObject({
+        public_key: publicKey,
+        /** The key of this host that issues no more; `null` where it had none. */
+        replaces: publicKey.nullable(),
+        /** How many issue now. */
+        keys: z.int(),
+        ...why,
+      }),
     run: async ({ context, layout }, { reason, signer }) => {
+      const replaces = newestControlKey(layout, issuingKeys(await context.store.system()));
       const { public_key } = createControlKey(layout);
-      const { body } = await addControlKey(context, { public_key, reason, signer });
-      const { control_keys } = await context.store.system();
-      return { public_key, keys: control_keys.length, by: body.by, reason };
+      const { body } = await addControlKey(context, { public_key, replaces, reason, signer });
+      const keys = issuingKeys(await context.store.system()).length;
+      return { public_key, replaces, keys, by: body.by, reason };
+    },
+  }),
+
+  revokeControlKey: act({
+    open_to: 'people',
+    about: 'A control key issues nothing from now on, and what it issued and was not claimed yet is not run.',
+    input: () => z.strictObject({ public_key: z.string(), reason: z.string() }),
+    output: () => z.strictObject({ public_key: publicKey, keys: z.int(), ...why }),
+    run: async ({ context }, request) => {
+      const { public_key, by, reason } = (await revokeControlKey(context, request)).body;
+      const keys = issuingKeys(await context.store.system()).length;
+      return { public_key, keys, by, reason };
     },
   }),
 

@@ -18,8 +18,10 @@ import type { Approver, IntentState } from '../gate/state.ts';
 import {
   isAddressed,
   isRevokedExecutor,
+  issues,
   requireExecutor,
   requireFree,
+  requireIssuerHolds,
   requireKnownExecutor,
   type System,
 } from '../gate/system.ts';
@@ -180,7 +182,7 @@ function requireIssuable(rows: Rows, { subject, body }: Event<'capability.issued
   requireKept(rows, standing, capability_id, approvers, at);
   if (glass && glassIn(rows, standing.state, at) === null)
     refuse('BREAK_GLASS_FORBIDDEN', 'Two humans have to confirm a break-glass, who can act now.');
-  if (policy !== system.policy || control_key !== system.control_keys.at(-1)) refuse('DECISION_STALE');
+  if (policy !== system.policy || !issues(system, control_key)) refuse('DECISION_STALE');
 }
 
 function glassIn(rows: Rows, state: IntentState, at: string): string | null {
@@ -218,6 +220,7 @@ function requireRunnable(rows: Rows, { subject, body }: Event<'execution.claimed
   const executor = requireExecutor(system, body.executor_key);
   const order = standing.state.capabilities.find((one) => one.capability_id === body.capability_id);
   if (order && !isAddressed(system, executor, order.audience)) refuse('CAPABILITY_WRONG_AUDIENCE');
+  if (order?.issued) requireIssuerHolds(system, order.issued.control_key);
   if (body.policy !== system.policy) refuse('DECISION_STALE');
 }
 

@@ -75,6 +75,8 @@ export interface Capability {
 export interface Issued {
   readonly at: string;
   readonly token: Digest;
+  /** The key that issued it. */
+  readonly control_key: string;
   readonly glass: boolean;
   /** Whom the decision to issue it counted. When one of them no longer counts, the capability cannot be used. */
   readonly approvers: readonly Approver[];

@@ -10,13 +10,24 @@ export interface System {
   readonly origin: string;
   /** Signs the heads of the ledger. */
   readonly ledger_key: string;
-  /** The last one signs; all of them verify. */
-  readonly control_keys: readonly string[];
+  /** Each host that issues capabilities has its own. */
+  readonly control_keys: readonly ControlKey[];
   readonly executors: readonly Executor[];
   readonly policy: Digest | null;
   readonly freezes: readonly Freeze[];
   /** When entries were last forgotten, such as by a backup that was restored; null where that never was. */
   readonly set_back_at: string | null;
+}
+
+/** A key that issues capabilities until it is replaced or revoked. */
+export interface ControlKey {
+  readonly public_key: string;
+  readonly added_at: string;
+  readonly added_by: string;
+  /** It issues no more; what it issued holds. */
+  readonly replaced_at: string | null;
+  /** It issues no more; what it issued and was not claimed by then is not run. */
+  readonly revoked_at: string | null;
 }
 
 /** A host that may run what is ordered, known by its key. Several may have one name or label. */
@@ -33,6 +44,7 @@ export interface Executor {
 export const SYSTEM_KINDS = [
   'system.initialised',
   'control_key.added',
+  'control_key.revoked',
   'executor.added',
   'executor.revoked',
   'policy.activated',
@@ -61,8 +73,12 @@ export function nextSystem(state: System | null, event: SystemEvent, at: string,
   if (state === null) refuse('TRANSITION_ILLEGAL', 'There is no ledger yet.');
   switch (event.kind) {
     case 'control_key.added':
-      requireFree(state, event.body.public_key);
-      return { ...state, control_keys: [...state.control_keys, event.body.public_key] };
+      return { ...state, control_keys: withControlKey(state, event, at) };
+    case 'control_key.revoked': {
+      const known = requireControlKey(state, event.body.public_key);
+      if (known.revoked_at !== null) refuse('CONTROL_KEY_REVOKED', `It was revoked at ${known.revoked_at}.`);
+      return { ...state, control_keys: endedKey(state, known, { revoked_at: at }) };
+    }
     case 'executor.added':
       return { ...state, executors: withExecutor(state, event, at) };
     case 'executor.revoked': {
@@ -92,7 +108,8 @@ function setBack(state: System, { body }: Event<'head.accepted'>, at: string): S
 
 /** A key has one role: what an executor states is never taken for what the control plane does. */
 export function requireFree({ control_keys, executors }: System, public_key: string): void {
-  if (control_keys.includes(public_key)) refuse('KEY_ENROLLED_TWICE', 'It is a key of the control plane.');
+  if (control_keys.some((one) => one.public_key === public_key))
+    refuse('KEY_ENROLLED_TWICE', 'It is a key of the control plane.');
   const executor = executors.find((one) => one.public_key === public_key);
   if (!executor) return;
   const { name, revoked_at } = executor;
@@ -101,6 +118,45 @@ export function requireFree({ control_keys, executors }: System, public_key: str
       ? ''
       : ' It was revoked and never comes back: on that host, remove .keyturn/keys/executor.seed, and `keyturn executor add` makes another.';
   refuse('KEY_ENROLLED_TWICE', `It is the key of an executor "${name}".${and_now}`);
+}
+
+function withControlKey(state: System, { body }: Event<'control_key.added'>, at: string): ControlKey[] {
+  const { public_key, replaces, by: added_by } = body;
+  requireFree(state, public_key);
+  if (replaces !== null && !issues(state, replaces))
+    refuse('CONTROL_KEY_REVOKED', 'The key that it replaces issues nothing.');
+  const others =
+    replaces === null
+      ? state.control_keys
+      : endedKey(state, requireControlKey(state, replaces), { replaced_at: at });
+  return [...others, { public_key, added_at: at, added_by, replaced_at: null, revoked_at: null }];
+}
+
+function endedKey({ control_keys }: System, key: ControlKey, end: Partial<ControlKey>): ControlKey[] {
+  return control_keys.map((one) => (one === key ? { ...one, ...end } : one));
+}
+
+/** The control key with this public half, also one that issues no more. */
+export function requireControlKey({ control_keys }: System, public_key: string): ControlKey {
+  return control_keys.find((one) => one.public_key === public_key) ?? refuse('CONTROL_KEY_UNKNOWN');
+}
+
+/** The keys that may issue capabilities now, the newest last. */
+export function issuingKeys({ control_keys }: System): string[] {
+  const live = control_keys.filter((one) => one.replaced_at === null && one.revoked_at === null);
+  return live.map(({ public_key }) => public_key);
+}
+
+/** Whether this key may issue capabilities now. */
+export function issues(system: System, public_key: string): boolean {
+  return issuingKeys(system).includes(public_key);
+}
+
+/** Refuses what was issued by a key that is revoked: whoever stole it may have issued it. */
+export function requireIssuerHolds({ control_keys }: System, issuer: string): void {
+  const known = control_keys.find((one) => one.public_key === issuer);
+  if (known?.revoked_at)
+    refuse('CONTROL_KEY_REVOKED', `The key that issued it was revoked at ${known.revoked_at}.`);
 }
 
 /** A host that is added again under another name or with other labels has those from then on. A revoked key never comes back. */

@@ -113,7 +113,7 @@ export interface Context {
   /** Such as `prod`; policies and conditions ask for it. */
   readonly environment: string;
   /** The secret half of a control key. Only a grant reads it. */
-  readonly control_key: (public_key: string) => MachineKey;
+  readonly control_key: (public_keys: readonly string[]) => MachineKey | null;
   /** Who issues what was ordered, where this host does not itself. */
   readonly control_plane?: ControlPlane;
   /** The key with which this host states what it claims and how that ended. */

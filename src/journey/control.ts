@@ -1,20 +1,38 @@
 import type { Event } from '../event/event.ts';
+import { requireControlKey } from '../gate/system.ts';
 import { type Signer, signAct } from '../identity/act.ts';
+import { requireHuman } from '../identity/principal.ts';
 import type { Context } from './context.ts';
 
 export interface AddControlKeyRequest {
   readonly public_key: string;
+  /** The one of this host that issues no more from then on. */
+  readonly replaces: string | null;
   readonly reason: string;
   readonly signer: Signer;
 }
 
-/** From now on this key signs capabilities. The older ones still verify what they signed. */
+/** From now on this key issues capabilities, beside those of other hosts. */
 export async function addControlKey(
   context: Context,
-  { public_key, reason, signer }: AddControlKeyRequest,
+  { public_key, replaces, reason, signer }: AddControlKeyRequest,
 ): Promise<Event<'control_key.added'>> {
-  const facts = { public_key, reason };
+  const facts = { public_key, replaces, reason };
   const added = await signAct(context.origin, 'control_key.added', 'system', facts, signer, context.clock());
   await context.store.commit({ events: [added] });
   return added;
+}
+
+/** It issues nothing from now on, and what it issued and was not claimed yet is not run. */
+export async function revokeControlKey(
+  context: Context,
+  { public_key, reason, signer }: Omit<AddControlKeyRequest, 'replaces'>,
+): Promise<Event<'control_key.revoked'>> {
+  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
+  requireControlKey(await context.store.system(), public_key);
+  const facts = { public_key, reason };
+  const { origin, clock } = context;
+  const revoked = await signAct(origin, 'control_key.revoked', 'system', facts, signer, clock());
+  await context.store.commit({ events: [revoked] });
+  return revoked;
 }

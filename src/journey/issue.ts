@@ -6,7 +6,7 @@ import { currentCapability } from '../gate/capability.ts';
 import { next } from '../gate/next.ts';
 import { lostBy, type Standing } from '../gate/standing.ts';
 import type { Capability, IntentState } from '../gate/state.ts';
-import type { System } from '../gate/system.ts';
+import { issuingKeys, type System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { type MachineKey, signFact } from '../identity/fact.ts';
 import type { Principal } from '../identity/principal.ts';
@@ -129,9 +129,9 @@ export function approversOf(
   return approvers.map((name) => ({ name, roles: [...(authorities.principal(name)?.roles ?? [])] }));
 }
 
-/** The newest key that a human added. */
-function currentControlKey({ control_key }: Context, { control_keys }: System): MachineKey {
-  return control_key(control_keys.at(-1) ?? refuse('KEY_FILE_INVALID', 'The ledger names no control key.'));
+/** The newest key of this host that may issue. */
+function currentControlKey({ control_key }: Context, system: System): MachineKey {
+  return control_key(issuingKeys(system)) ?? refuse('CONTROL_KEY_ELSEWHERE');
 }
 
 /** What a look at an order found, besides what it refused. */

@@ -6,7 +6,7 @@ import { type HeldCapability, type Holder, proveHolder, requireHolder } from '..
 import { openCapability, requireUsable } from '../capability/verify.ts';
 import { readFileBeneath, readRegularFile } from '../durable/beneath.ts';
 import type { Capability, IntentState, Issued } from '../gate/state.ts';
-import type { System } from '../gate/system.ts';
+import { requireIssuerHolds, type System } from '../gate/system.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { isForThisHost } from './addressed.ts';
@@ -65,6 +65,7 @@ export async function requireCapability(
     facts: conditionFacts(context, now),
   };
   requireUsable(held, expected, known ? recorded!.status : null);
+  requireIssuerHolds(system, recorded!.issued!.control_key);
   const { tool_category } = held.claims;
   if (tool_category !== null && tool_category !== categoryOf(effect))
     refuse('CAPABILITY_WRONG_ACTION', `It is for tools of the category "${tool_category}".`);
@@ -79,8 +80,8 @@ function neededUnlessConfined(effect: Effect) {
 
 function keysOf({ public_key }: Context, { control_keys }: System): (kid: string) => KeyObject | null {
   return (kid) => {
-    const found = control_keys.find((key) => kidOf(key) === kid);
-    return found === undefined ? null : public_key(found);
+    const found = control_keys.find((one) => kidOf(one.public_key) === kid);
+    return found === undefined ? null : public_key(found.public_key);
   };
 }
 

@@ -138,7 +138,9 @@ async function requireToken(
   const { subject, body } = event;
   const order = orderOf(folded, event);
   const text = Buffer.from(await store.object(body.token)).toString('utf8');
-  const keys = new Map(folded.system.control_keys.map((key) => [kidOf(key), publicKeyOf(key)]));
+  const keys = new Map(
+    folded.system.control_keys.map((one) => [kidOf(one.public_key), publicKeyOf(one.public_key)]),
+  );
   const { root } = openCapability(text, (kid) => keys.get(kid) ?? null);
   const same =
     root.jti === body.capability_id &&

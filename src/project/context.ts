@@ -32,7 +32,7 @@ import { beatFile } from './beat-file.ts';
 import { callMarks } from './call-marks.ts';
 import { type Config, guardedPaths, serversOf } from './config.ts';
 import { secretsOf } from './executor-file.ts';
-import { createAgentKey, openKeyIn, readControlKey, receiptsOf } from './keys.ts';
+import { createAgentKey, newestControlKey, openKeyIn, readControlKey, receiptsOf } from './keys.ts';
 import type { Layout } from './layout.ts';
 import type { OpenedLedger } from './open.ts';
 import { readPolicyFiles } from './policies.ts';
@@ -188,7 +188,9 @@ function turns(): Context['in_turn'] {
 /** Read from its file by the first grant: to import a private key costs more than to sign with it. */
 function controlKeyOf(layout: Layout): Context['control_key'] {
   let known: MachineKey | null = null;
-  return (public_key) => {
+  return (public_keys) => {
+    const public_key = newestControlKey(layout, public_keys);
+    if (public_key === null) return null;
     if (known?.public_key !== public_key)
       known = { public_key, key: privateKeyOf(readControlKey(layout, public_key).seed) };
     return known;

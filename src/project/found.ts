@@ -134,7 +134,11 @@ async function begin(
   requireName(executor.name);
   const drafts: readonly ActDraft[] = [
     enrolling('passkey' in first ? { ...human, ...first } : { ...human, public_key: signer.public_key }),
-    { kind: 'control_key.added', subject: 'system', facts: { public_key: control_key, reason } },
+    {
+      kind: 'control_key.added',
+      subject: 'system',
+      facts: { public_key: control_key, replaces: null, reason },
+    },
     { kind: 'executor.added', subject: 'system', facts: { ...executor, reason } },
     activation,
   ];

@@ -49,10 +49,13 @@ export function createControlKey(layout: Layout): KeyPair {
   return pair;
 }
 
+/** The last of these that this host has; null where it has none. */
+export function newestControlKey(layout: Layout, public_keys: readonly string[]): string | null {
+  return public_keys.findLast((one) => existsSync(controlKeyPath(layout, one))) ?? null;
+}
+
 export function readControlKey(layout: Layout, public_key: string): KeyPair {
-  const path = controlKeyPath(layout, public_key);
-  if (!existsSync(path)) refuse('CONTROL_KEY_ELSEWHERE');
-  const pair = readSeed(path, 'control key');
+  const pair = readSeed(controlKeyPath(layout, public_key), 'control key');
   if (pair.public_key !== public_key) refuse('KEY_FILE_INVALID', 'The control key is another one.');
   return pair;
 }

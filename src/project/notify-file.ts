@@ -4,6 +4,7 @@ import { readRegularFile } from '../durable/beneath.ts';
 import { replaceDurably } from '../durable/file.ts';
 import { limits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
+import type { ServiceState } from '../store/store.ts';
 import type { Layout } from './layout.ts';
 
 const place = z.strictObject({
@@ -25,15 +26,36 @@ export type NotifyPlace = z.infer<typeof place>;
 
 /** No queue: the ledger is what is told, and this is how far. A file that is lost or damaged begins at the end of the ledger. */
 export interface NotifyPlaces {
-  get(target: string): NotifyPlace | null;
-  set(target: string, place: NotifyPlace): void;
+  get(target: string): Promise<NotifyPlace | null>;
+  set(target: string, place: NotifyPlace): Promise<void>;
 }
 
-export function notifyPlaces({ notify_file: path }: Layout): NotifyPlaces {
+/** In a file, for a store whose only service this is; otherwise where all services of the ledger read it. */
+export function notifyPlaces(layout: Layout, shared: ServiceState | undefined): NotifyPlaces {
+  return shared ? sharedPlaces(shared) : placesInFile(layout);
+}
+
+function sharedPlaces(state: ServiceState): NotifyPlaces {
+  return {
+    get: async (target) => {
+      const text = await state.get('notify-place', target);
+      return text === null ? null : (place.safeParse(JSON.parse(text)).data ?? null);
+    },
+    set: (target, one) =>
+      state.put('notify-place', { key: target, value: JSON.stringify(one), ttl_ms: KEPT_MS }, PLACES),
+  };
+}
+
+/** Longer than a service is away. */
+const KEPT_MS = 365 * 86_400_000;
+/** More than there are targets. */
+const PLACES = 10_000;
+
+function placesInFile({ notify_file: path }: Layout): NotifyPlaces {
   const known = new Map(Object.entries(read(path)));
   return {
-    get: (target) => known.get(target) ?? null,
-    set: (target, place) => {
+    get: async (target) => known.get(target) ?? null,
+    set: async (target, place) => {
       known.set(target, place);
       const file = { format: 'keyturn-notify/1', targets: Object.fromEntries(known) };
       replaceDurably(path, Buffer.from(`${canonicalText(file)}\n`));

@@ -3,12 +3,13 @@ import * as z from 'zod';
 import { parseJson } from '../canonical/json.ts';
 import { replaceDurably } from '../durable/file.ts';
 import { Refusal } from '../refusal.ts';
+import type { ServiceState } from '../store/store.ts';
 import type { Layout } from './layout.ts';
 
 const schema = z.record(z.string(), z.iso.datetime({ precision: 3 }));
 
 /** When each token was used last, by its id. A file that cannot be read tells of none: it decides nothing. */
-export function readTokenUses({ token_uses }: Pick<Layout, 'token_uses'>): Map<string, string> {
+function readTokenUses({ token_uses }: Pick<Layout, 'token_uses'>): Map<string, string> {
   try {
     const parsed = schema.safeParse(parseJson(readFileSync(token_uses)));
     return new Map(Object.entries(parsed.data ?? {}));
@@ -23,6 +24,32 @@ const KEEP_MS = 60_000;
 
 export interface TokenUses {
   used(token_id: string, at: Date): void;
+}
+
+/** Where several services keep them, each tells the others. */
+export function sharedTokenUses(state: ServiceState): TokenUses {
+  const uses = new Map<string, number>();
+  return {
+    used: (token_id, at) => {
+      if (at.getTime() - (uses.get(token_id) ?? Number.NEGATIVE_INFINITY) < KEEP_MS) return;
+      uses.set(token_id, at.getTime());
+      const row = { key: token_id, value: at.toISOString(), ttl_ms: KEPT_MS };
+      // A store that is out of reach refuses no caller for this.
+      void state.put('token-use', row, USES).catch(() => uses.delete(token_id));
+    },
+  };
+}
+
+const KEPT_MS = 365 * 86_400_000;
+const USES = 10_000;
+
+/** When each token was used last, at any service of the ledger. */
+export async function tokenUses(
+  layout: Layout,
+  shared: ServiceState | undefined,
+): Promise<Map<string, string>> {
+  if (!shared) return readTokenUses(layout);
+  return new Map((await shared.list('token-use')).map(({ key, value }) => [key, value]));
 }
 
 /** For the one service that keeps them. */

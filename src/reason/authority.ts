@@ -133,8 +133,8 @@ export const authorityReasons = {
   ],
   CONTROL_KEY_ELSEWHERE: [
     3339,
-    'This host has no control key, so it cannot issue what was ordered.',
-    'Run it where the control key is, or let a service there issue it: `keyturn execute --control-plane URL`.',
+    'This host has no control key that issues, so it cannot issue what was ordered.',
+    'Run it where a control key is, let a service there issue it (`keyturn execute --control-plane URL`), or give this host one: `keyturn control rotate`.',
   ],
   FROZEN: [3340, 'It is frozen.', 'A human ends it with `keyturn unfreeze`.'],
   NOT_FROZEN: [3341, 'It is not frozen.', 'Nothing was done. `keyturn status` shows what is.'],
@@ -199,6 +199,7 @@ export const authorityReasons = {
     'What was signed is not what this would do now.',
     'Look at it again, then sign what it says now.',
   ],
+  CONTROL_KEY_UNKNOWN: [3359, 'The ledger knows no such control key.', 'Look at `keyturn control list`.'],
   ACTION_NOT_REQUESTED: [
     3360,
     'The frozen intent does not request this action.',
@@ -248,6 +249,11 @@ export const authorityReasons = {
     3369,
     'No executor with that name or label is enrolled, so nothing would take the order.',
     'Run `keyturn executor add --serves LABEL` for the host that should run it.',
+  ],
+  CONTROL_KEY_REVOKED: [
+    3370,
+    'The control key issues nothing any more.',
+    'Order it again: another control key issues it. `keyturn control rotate` gives a host a new one.',
   ],
   AGENT_TRANSITION_ILLEGAL: [
     3400,

@@ -285,8 +285,9 @@ async function openSession(door: Door, request: Request): Promise<Response> {
   if (!asked.success)
     refuse('SHAPE_INVALID', 'A session is opened with {link}, or with {} that a human signed.');
   const { link } = asked.data;
-  const { secret, page, expires_at } =
-    link === undefined ? sessions.openBy(...(await signedBy(door, request))) : sessions.open(link);
+  const { secret, page, expires_at } = await (link === undefined
+    ? sessions.openBy(...(await signedBy(door, request)))
+    : sessions.open(link));
   return answerWith(session, { expires_at, page }, 200, { 'set-cookie': cookieFor(secret, site) });
 }
 
@@ -302,7 +303,7 @@ async function endSession(door: Door, request: Request): Promise<Response> {
   const { kind } = await counted(door, request);
   const secret = cookieIn(request.headers.get('cookie') ?? '');
   if (kind !== 'session' || secret === null) refuse('CALLER_UNPROVEN', 'Only a session can be ended.');
-  door.sessions.end(secret);
+  await door.sessions.end(secret);
   return respond(null, 204, { 'set-cookie': `${cookieFor('', door.site)}; Max-Age=0` });
 }
 
@@ -328,7 +329,7 @@ async function finishLogin(
   const found = principals.find((one) => one.name === name);
   if (found?.kind !== 'human' || found.status !== 'active')
     refuse('LOGIN_REFUSED', 'No enrolled human is named for this account.');
-  return respond(null, 303, { location: `${site.origin}/#link=${sessions.link(name)}` });
+  return respond(null, 303, { location: `${site.origin}/#link=${await sessions.link(name)}` });
 }
 
 function cookieFor(secret: string, { is_public }: Site): string {

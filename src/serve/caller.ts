@@ -40,7 +40,7 @@ export async function callerIn(request: Request, keyturn: Keyturn, sessions: Ses
   }
   const secret = cookieIn(headers.get('cookie') ?? '');
   if (secret === null) return refuse('CALLER_UNPROVEN');
-  const session = sessions.of(secret, headers.get(PAGE_HEADER));
+  const session = await sessions.of(secret, headers.get(PAGE_HEADER));
   if (session === undefined) refuse('TOKEN_INVALID', 'The session is over, or its second secret is missing.');
   if (session.name !== null && session.key !== null) await requireKey(keyturn, session.name, session.key);
   // A cookie is sent along by the browser, whichever page asks.

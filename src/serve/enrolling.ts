@@ -4,7 +4,7 @@ import { refuse } from '../refusal.ts';
 import { signingOf } from './act.ts';
 import { answerWith } from './answer.ts';
 import { bodyOf } from './body.ts';
-import type { Ceremony, Enrolments, OpenEnrolment } from './enrolment.ts';
+import type { Ceremony, LinkedEnrolments, OpenEnrolment } from './enrolment.ts';
 import {
   enrolmentBegun,
   enrolmentDrawn,
@@ -28,7 +28,7 @@ export interface LinkRoute {
 }
 
 /** What the browser of somebody who enrols a passkey asks for: twice a touch, and how far it is. */
-export function linkRoutes<C extends Ceremony>(enrolments: Enrolments<C>): readonly LinkRoute[] {
+export function linkRoutes<C extends Ceremony>(enrolments: LinkedEnrolments<C>): readonly LinkRoute[] {
   const route = <I extends z.ZodType<{ readonly link: string }>>(
     name: string,
     about: string,
@@ -43,7 +43,8 @@ export function linkRoutes<C extends Ceremony>(enrolments: Enrolments<C>): reado
     answer: async (request) => {
       const asked = input.safeParse(await bodyOf(request));
       if (!asked.success) refuse('SHAPE_INVALID', 'This is no step of an enrolment. See docs/http.md.');
-      return answerWith(output, await answer(enrolments.withSecret(asked.data.link), asked.data));
+      const { link } = asked.data;
+      return answerWith(output, await enrolments.withSecret(link, (one) => answer(one, asked.data)));
     },
   });
   return [
@@ -82,7 +83,7 @@ async function begun({
   rp_id,
   passkey,
 }: OpenEnrolment): Promise<object> {
-  if (passkey() !== null) refuse('PASSKEY_INVALID', 'The passkey of this enrolment was made before.');
+  if (passkey !== null) refuse('PASSKEY_INVALID', 'The passkey of this enrolment was made before.');
   const { name, label } = ceremony;
   const options = {
     challenge,
@@ -98,7 +99,7 @@ async function begun({
 }
 
 async function drawn({ ceremony, passkey }: OpenEnrolment): Promise<object> {
-  const made = passkey() ?? refuse('PASSKEY_INVALID', 'The passkey was not made yet.');
+  const made = passkey ?? refuse('PASSKEY_INVALID', 'The passkey was not made yet.');
   const to_sign = await ceremony.draw(made);
   const { rp_id, credential_id } = made;
   return { statements: to_sign.statements, ...signingOf(to_sign), rp_id, credential_id };

@@ -1,11 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type Digest, sha256 } from '../canonical/digest.ts';
-import { type Draft, type Passkey, type Proof, type Registration, verifyEnrolment } from '../keyturn.ts';
+import { sha256 } from '../canonical/digest.ts';
+import {
+  type Draft,
+  type Passkey,
+  type Proof,
+  type Registration,
+  type ServiceState,
+  verifyEnrolment,
+} from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 import type { Site } from './guard.ts';
 
 /** Time to find the phone. The second touch and the one who vouches have the two minutes of the act itself. */
-const ENROLMENT_MS = 10 * 60_000;
+export const ENROLMENT_MS = 10 * 60_000;
 /** More than anybody enrols at once. The oldest goes. */
 const ENROLMENTS = 64;
 
@@ -26,9 +33,9 @@ export interface Ceremony {
   status(): 'open' | 'signed' | 'enrolled';
 }
 
-export interface OpenEnrolment<C extends Ceremony = Ceremony> {
+/** What is kept of an enrolment, as JSON. */
+interface EnrolmentRecord {
   readonly enrolment_id: string;
-  readonly ceremony: C;
   readonly expires_at: string;
   /** As base64url. Never one of an act: it is random. */
   readonly challenge: string;
@@ -36,72 +43,115 @@ export interface OpenEnrolment<C extends Ceremony = Ceremony> {
   readonly user_id: string;
   readonly rp_id: string;
   /** Null until the first touch. */
-  passkey(): Passkey | null;
+  passkey: Passkey | null;
+}
+
+export interface OpenEnrolment<C extends Ceremony = Ceremony> extends Readonly<EnrolmentRecord> {
+  readonly ceremony: C;
   /** The first touch. */
   made(answer: Registration): Passkey;
 }
 
-/** Passkeys that are being enrolled. They live in this process, and end with it. */
-export interface Enrolments<C extends Ceremony> {
-  /** The secret is for the browser of the person, by a link. */
-  open(ceremony: C): { readonly secret: string; readonly enrolment: OpenEnrolment<C> };
-  /** By the secret of its link. */
-  withSecret(secret: string): OpenEnrolment<C>;
-  withId(enrolment_id: string): OpenEnrolment<C>;
-  all(): readonly OpenEnrolment<C>[];
-  drop(enrolment_id: string): void;
+/** By the secret of its link, a browser goes on with an enrolment. */
+export interface LinkedEnrolments<C extends Ceremony> {
+  /** Keeps what the act did to it. Refused where another request changed it meanwhile. */
+  withSecret<T>(secret: string, act: (enrolment: OpenEnrolment<C>) => Promise<T>): Promise<T>;
 }
 
-export function enrolmentsOf<C extends Ceremony>(
+/** A ceremony of which everything can be written down: any service goes on with it. */
+export interface KeptCeremony extends Ceremony {
+  kept(): object;
+}
+
+/** Passkeys that are being enrolled. Every service of the ledger knows them. */
+export interface Enrolments<C extends KeptCeremony> extends LinkedEnrolments<C> {
+  /** The secret is for the browser of the person, by a link. */
+  open(ceremony: C): Promise<{ readonly secret: string; readonly enrolment: OpenEnrolment<C> }>;
+  withId<T>(enrolment_id: string, act: (enrolment: OpenEnrolment<C>) => Promise<T>): Promise<T>;
+  all(): Promise<readonly OpenEnrolment<C>[]>;
+  drop(enrolment_id: string): Promise<void>;
+}
+
+/** `revive` makes a ceremony from what it kept. */
+export function enrolmentsOf<C extends KeptCeremony>(
+  state: ServiceState,
   site: Pick<Site, 'rp_id' | 'origin'>,
-  now: () => number = Date.now,
+  revive: (kept: object) => C,
 ): Enrolments<C> {
-  const kept = new Map<Digest, OpenEnrolment<C>>();
-  const live = () => {
-    for (const [key, { expires_at }] of kept) if (Date.parse(expires_at) <= now()) kept.delete(key);
-    return kept;
-  };
-  const all = () => [...live().values()];
   const missing = () => refuse('ENROLMENT_UNKNOWN');
+  const opened = (text: string): OpenEnrolment<C> => {
+    const { ceremony, ...record } = JSON.parse(text) as EnrolmentRecord & { ceremony: object };
+    return enrolmentOf(record, revive(ceremony), site);
+  };
+  const all = async () =>
+    (await state.list('enrolment')).map(({ key, value }) => ({ key, value, enrolment: opened(value) }));
+  const named = async (wanted: string) =>
+    (await all()).find(({ enrolment }) => enrolment.enrolment_id === wanted) ?? missing();
+  const change = async <T>(key: string, from: string, act: (one: OpenEnrolment<C>) => Promise<T>) => {
+    const enrolment = opened(from);
+    const done = await act(enrolment);
+    const to = textOf(enrolment);
+    const is_kept = to === from || (await state.swap('enrolment', key, { from, to }));
+    // What is enrolled is in the ledger, whatever is kept here.
+    if (!is_kept && enrolment.ceremony.status() !== 'enrolled')
+      refuse('ACT_CHANGED', 'Another request went on with this enrolment.');
+    return done;
+  };
   return {
-    open: (ceremony) => {
+    open: async (ceremony) => {
       const secret = randomBytes(32).toString('base64url');
-      if (live().size >= ENROLMENTS) kept.delete(kept.keys().next().value!);
-      const enrolment = enrolmentOf(ceremony, site, new Date(now() + ENROLMENT_MS));
-      kept.set(sha256(secret), enrolment);
+      const enrolment = freshEnrolment(ceremony, site, new Date(Date.now() + ENROLMENT_MS));
+      const row = { key: sha256(secret), value: textOf(enrolment), ttl_ms: ENROLMENT_MS };
+      await state.put('enrolment', row, ENROLMENTS);
       return { secret, enrolment };
     },
-    withSecret: (secret) => live().get(sha256(secret)) ?? missing(),
-    withId: (wanted) => all().find(({ enrolment_id }) => enrolment_id === wanted) ?? missing(),
-    all,
-    drop: (wanted) => {
-      const found = [...live()].find(([, { enrolment_id }]) => enrolment_id === wanted) ?? missing();
-      kept.delete(found[0]);
+    withSecret: async (secret, act) => {
+      const key = sha256(secret);
+      return change(key, (await state.get('enrolment', key)) ?? missing(), act);
     },
+    withId: async (wanted, act) => {
+      const { key, value } = await named(wanted);
+      return change(key, value, act);
+    },
+    all: async () => (await all()).map(({ enrolment }) => enrolment),
+    drop: async (wanted) => void (await state.take('enrolment', (await named(wanted)).key)),
   };
+}
+
+function textOf<C extends KeptCeremony>({ made: _, ceremony, ...record }: OpenEnrolment<C>): string {
+  return JSON.stringify({ ...record, ceremony: ceremony.kept() });
+}
+
+export function freshEnrolment<C extends Ceremony>(
+  ceremony: C,
+  site: Pick<Site, 'rp_id' | 'origin'>,
+  until: Date,
+): OpenEnrolment<C> {
+  const { rp_id } = site;
+  if (rp_id === null)
+    refuse('PASSKEY_ORIGIN', 'A passkey needs a service at localhost, or one with --public-url https://….');
+  const random = () => randomBytes(32).toString('base64url');
+  const expires_at = until.toISOString();
+  const record = { challenge: random(), user_id: random(), rp_id, passkey: null };
+  return enrolmentOf({ enrolment_id: randomUUID(), expires_at, ...record }, ceremony, site);
 }
 
 function enrolmentOf<C extends Ceremony>(
+  record: EnrolmentRecord,
   ceremony: C,
-  { rp_id, origin }: Pick<Site, 'rp_id' | 'origin'>,
-  until: Date,
+  { origin }: Pick<Site, 'origin'>,
 ): OpenEnrolment<C> {
-  if (rp_id === null)
-    refuse('PASSKEY_ORIGIN', 'A passkey needs a service at localhost, or one with --public-url https://….');
-  const challenge = randomBytes(32).toString('base64url');
-  let passkey: Passkey | null = null;
-  return {
-    enrolment_id: randomUUID(),
+  const { challenge, rp_id } = record;
+  const enrolment = {
+    ...record,
     ceremony,
-    expires_at: until.toISOString(),
-    challenge,
-    user_id: randomBytes(32).toString('base64url'),
-    rp_id,
-    passkey: () => passkey,
-    made: (answer) => {
-      if (passkey !== null) refuse('PASSKEY_INVALID', 'The passkey of this enrolment was made before.');
-      passkey = verifyEnrolment(answer, { challenge, rp_id, origins: [origin], label: ceremony.label });
-      return passkey;
+    made: (answer: Registration) => {
+      if (enrolment.passkey !== null)
+        refuse('PASSKEY_INVALID', 'The passkey of this enrolment was made before.');
+      const { label } = ceremony;
+      enrolment.passkey = verifyEnrolment(answer, { challenge, rp_id, origins: [origin], label });
+      return enrolment.passkey;
     },
   };
+  return enrolment;
 }

@@ -41,7 +41,7 @@ export function vouching({ keyturn, enrolments, acts, origin }: VouchDoor): read
       output: enrolmentOpened,
       answer: async (body, caller) => {
         const vouched = await vouchedFor(keyturn, acts, parsed(enrolmentAsked, body), caller);
-        const { secret, enrolment } = enrolments.open(vouched);
+        const { secret, enrolment } = await enrolments.open(vouched);
         const { enrolment_id, expires_at } = enrolment;
         return answerWith(enrolmentOpened, {
           enrolment_id,
@@ -57,8 +57,11 @@ export function vouching({ keyturn, enrolments, acts, origin }: VouchDoor): read
       output: enrolmentsListed,
       answer: async (body) => {
         const { enrolment_id } = parsed(enrolmentNamed.partial(), body);
-        const all = enrolment_id === undefined ? enrolments.all() : [enrolments.withId(enrolment_id)];
-        return answerWith(enrolmentsListed, { enrolments: all.map(told) });
+        const all =
+          enrolment_id === undefined
+            ? (await enrolments.all()).map(told)
+            : [await enrolments.withId(enrolment_id, async (one) => told(one))];
+        return answerWith(enrolmentsListed, { enrolments: all });
       },
     },
     {
@@ -68,8 +71,9 @@ export function vouching({ keyturn, enrolments, acts, origin }: VouchDoor): read
       output: null,
       answer: async (body, caller) => {
         const { enrolment_id, proofs } = parsed(enrolmentFinish, body);
-        const { ceremony } = enrolments.withId(enrolment_id);
-        const { route, value } = await ceremony.finish(proofs as Proof[], caller);
+        const { route, value } = await enrolments.withId(enrolment_id, ({ ceremony }) =>
+          ceremony.finish(proofs as Proof[], caller),
+        );
         return answerWith(route.verb.output(), value);
       },
     },
@@ -80,7 +84,7 @@ export function vouching({ keyturn, enrolments, acts, origin }: VouchDoor): read
       output: enrolmentNamed,
       answer: async (body) => {
         const named = parsed(enrolmentNamed, body);
-        enrolments.drop(named.enrolment_id);
+        await enrolments.drop(named.enrolment_id);
         return answerWith(enrolmentNamed, named);
       },
     },
@@ -98,7 +102,7 @@ function told({ enrolment_id, ceremony, expires_at, passkey }: OpenEnrolment<Vou
   return {
     ...{ enrolment_id, kind: asked.kind, name, label, by, key, expires_at },
     status: ceremony.status(),
-    passkey: passkey(),
+    passkey,
     pending: draft && { draft, ...signingOf(draft) },
   };
 }

@@ -1,12 +1,20 @@
+import { randomBytes } from 'node:crypto';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
+import { sha256 } from '../canonical/digest.ts';
 import { Keyturn, type Passkey, type Proof, requireMadeBy, verifyProof } from '../keyturn.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { answerProblem, respond } from './answer.ts';
 import { ENROL_PAGE, ENROL_SCRIPT } from './enrol-page.ts';
 import { linkRoutes } from './enrolling.ts';
-import { type Ceremony, enrolmentsOf, type ToSign } from './enrolment.ts';
-import { requireHost, requireOwnPage, siteOf } from './guard.ts';
+import {
+  type Ceremony,
+  ENROLMENT_MS,
+  freshEnrolment,
+  type LinkedEnrolments,
+  type ToSign,
+} from './enrolment.ts';
+import { requireHost, requireOwnPage, type Site, siteOf } from './guard.ts';
 import { closed, listen, PORT } from './serve.ts';
 
 export interface FoundRequest {
@@ -28,9 +36,8 @@ export async function foundWithPasskey(request: FoundRequest): Promise<Keyturn> 
   Keyturn.requireLabel(label);
   const { servers, port } = await listen('localhost', request.port ?? PORT);
   const site = siteOf('localhost', port);
-  const enrolments = enrolmentsOf<Founding>(site);
   const founding = foundingOf(at, name, label);
-  const { secret } = enrolments.open(founding);
+  const secret = randomBytes(32).toString('base64url');
   const app = new Hono();
   app.use('*', async ({ req }, next) => {
     requireHost(req.raw, site);
@@ -40,7 +47,7 @@ export async function foundWithPasskey(request: FoundRequest): Promise<Keyturn> 
   app.get('/enrol.js', () =>
     respond(ENROL_SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }),
   );
-  for (const { path, answer } of linkRoutes(enrolments))
+  for (const { path, answer } of linkRoutes(onlyOne(founding, secret, site)))
     app.post(path, ({ req }) => {
       requireOwnPage(req.raw, site);
       return answer(req.raw);
@@ -55,6 +62,17 @@ export async function foundWithPasskey(request: FoundRequest): Promise<Keyturn> 
   } finally {
     await Promise.all(servers.map((server) => closed(server, GRACE_MS)));
   }
+}
+
+/** There is one, of this process: before the project there is nothing to keep it in. */
+function onlyOne(founding: Founding, secret: string, site: Site): LinkedEnrolments<Founding> {
+  const enrolment = freshEnrolment(founding, site, new Date(Date.now() + ENROLMENT_MS));
+  return {
+    withSecret: async (shown, act) => {
+      const is_it = sha256(shown) === sha256(secret) && Date.parse(enrolment.expires_at) > Date.now();
+      return is_it ? act(enrolment) : refuse('ENROLMENT_UNKNOWN');
+    },
+  };
 }
 
 /** For the page to hear that it is done. */

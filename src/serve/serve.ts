@@ -18,7 +18,8 @@ import { keepNotifying, type Notified } from './notify/notifier.ts';
 import { callerQuotaOf } from './quota.ts';
 import { routesOf } from './route.ts';
 import { sessionsOf } from './session.ts';
-import type { Vouched } from './vouched.ts';
+import { actsIn } from './together.ts';
+import { vouchedFrom } from './vouched.ts';
 
 /** Fixed, because a passkey belongs to an exact origin. */
 export const PORT = 7717;
@@ -58,8 +59,9 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
   const stopping = new AbortController();
   const trouble: { code: ReasonCode | null } = { code: most === 0 ? null : 'EXECUTOR_UNKNOWN' };
   const { servers, port } = await listen(host, request.port ?? PORT);
-  const sessions = sessionsOf();
+  const sessions = sessionsOf(keyturn.serviceState);
   const reasons = () => reasonsOf(keyturn, trouble.code);
+  const routes = routesOf();
   const site = siteOf(host, port, request.public_url);
   const metrics = metricsOf();
   const quota = callerQuotaOf(keyturn.config.service);
@@ -78,7 +80,9 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
     keyturn,
     sessions,
     site,
-    enrolments: enrolmentsOf<Vouched>(site),
+    enrolments: enrolmentsOf(keyturn.serviceState, site, (kept) =>
+      vouchedFrom(keyturn, actsIn(routes), kept),
+    ),
     login: request.login ? loginBy(request.login, site) : null,
     access: request.access ? accessBy(request.access, site) : null,
     is_local: false,
@@ -91,7 +95,7 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
     quota,
   };
   const app = appOf(door);
-  const answer = measured((asked) => app.fetch(asked), { keyturn, metrics, routes: routesOf() });
+  const answer = measured((asked) => app.fetch(asked), { keyturn, metrics, routes });
   const again = againOf(keyturn, { quota, metrics });
   const anew = getRequestListener(async (asked, { incoming }) => {
     const response = await answer(asked);
@@ -113,7 +117,7 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
     tell: request.tellNotified ?? (() => {}),
     counted: metrics.notified,
   });
-  request.onListening({ address, port, link: `${address}/#link=${sessions.link()}` });
+  request.onListening({ address, port, link: `${address}/#link=${await sessions.link()}` });
   if (!signal.aborted)
     await new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
   stopping.abort(new Refusal('WAIT_OVER', 'The service stops.'));

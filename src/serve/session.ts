@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { type Digest, sha256 } from '../canonical/digest.ts';
+import type { ServiceState } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 
 const LINK_MS = 5 * 60_000;
 const SESSION_MS = 12 * 3_600_000;
-/** More windows than one person has. The oldest goes. */
-const SESSIONS = 64;
+/** More windows than the people of one ledger have. The oldest goes. */
+const SESSIONS = 1_024;
 
 interface Opened {
   readonly secret: string;
@@ -23,54 +24,50 @@ interface SessionOwner {
 }
 
 interface Session extends SessionOwner {
-  readonly until: number;
   /** The digest of the second secret. */
   readonly page: Digest;
 }
 
-/** Sessions of people. They live in this process, and end with it. */
+/** Sessions of people, which every service of the ledger knows: by digests, of which no secret follows. */
 export interface Sessions {
   /** A secret that makes one session, once, within five minutes: of this human, or of whoever has it. */
-  link(name?: string): string;
-  open(link: string): Opened;
+  link(name?: string): Promise<string>;
+  open(link: string): Promise<Opened>;
   /** A session of the human who signed for it with this key. */
-  openBy(name: string, key: string): Opened;
+  openBy(name: string, key: string): Promise<Opened>;
   /** Whose session it is now; undefined where it is none. Both secrets are needed. */
-  of(secret: string, page: string | null): SessionOwner | undefined;
-  end(secret: string): void;
+  of(secret: string, page: string | null): Promise<SessionOwner | undefined>;
+  end(secret: string): Promise<void>;
 }
 
-export function sessionsOf(now: () => number = Date.now): Sessions {
-  const links = new Map<Digest, { readonly until: number; readonly name: string | null }>();
-  const sessions = new Map<Digest, Session>();
+export function sessionsOf(state: ServiceState, now: () => number = Date.now): Sessions {
   const fresh = () => randomBytes(32).toString('base64url');
-  const opened = (owner: SessionOwner): Opened => {
+  const opened = async (owner: SessionOwner): Promise<Opened> => {
     const [secret, page] = [fresh(), fresh()];
-    const until = now() + SESSION_MS;
-    if (sessions.size >= SESSIONS) sessions.delete(sessions.keys().next().value!);
-    sessions.set(sha256(secret), { ...owner, until, page: sha256(page) });
-    return { secret, page, expires_at: new Date(until).toISOString() };
+    const session: Session = { ...owner, page: sha256(page) };
+    const row = { key: sha256(secret), value: JSON.stringify(session), ttl_ms: SESSION_MS };
+    await state.put('session', row, SESSIONS);
+    return { secret, page, expires_at: new Date(now() + SESSION_MS).toISOString() };
   };
   return {
-    link: (name) => {
+    link: async (name) => {
       const link = fresh();
-      for (const [key, { until }] of links) if (until <= now()) links.delete(key);
-      links.set(sha256(link), { until: now() + LINK_MS, name: name ?? null });
+      const value = JSON.stringify({ name: name ?? null });
+      await state.put('link', { key: sha256(link), value, ttl_ms: LINK_MS }, SESSIONS);
       return link;
     },
-    open: (link) => {
-      const digest = sha256(link);
-      const found = links.get(digest);
-      links.delete(digest);
-      if (found === undefined || found.until <= now()) refuse('LINK_SPENT');
-      return opened({ name: found.name, key: null });
+    open: async (link) => {
+      const found = (await state.take('link', sha256(link))) ?? refuse('LINK_SPENT');
+      const { name } = JSON.parse(found) as Pick<SessionOwner, 'name'>;
+      return opened({ name, key: null });
     },
     openBy: (name, key) => opened({ name, key }),
-    of: (secret, page) => {
-      const found = sessions.get(sha256(secret));
-      if (found === undefined || found.until <= now()) return undefined;
-      return page !== null && sha256(page) === found.page ? found : undefined;
+    of: async (secret, page) => {
+      const found = await state.get('session', sha256(secret));
+      if (found === null || page === null) return undefined;
+      const { page: digest, ...owner } = JSON.parse(found) as Session;
+      return sha256(page) === digest ? owner : undefined;
     },
-    end: (secret) => void sessions.delete(sha256(secret)),
+    end: async (secret) => void (await state.take('session', sha256(secret))),
   };
 }

@@ -131,6 +131,31 @@ export interface Nonces {
 }
 
 /**
+ * What the services of one ledger remember together, until its time is over. No part of the ledger, and not signed: no human act rests on it.
+ * `kind` parts one use from another.
+ */
+export interface ServiceState {
+  /** Null where there is none, and where its time is over. */
+  get(kind: string, key: string): Promise<string | null>;
+  /** Replaces what is there. Of more than `most` of a kind the oldest go. */
+  put(kind: string, row: StateRow, most: number): Promise<void>;
+  /** Replaces this value, for the time that it has left. False where it is another one by now, or none. */
+  swap(kind: string, key: string, values: { readonly from: string; readonly to: string }): Promise<boolean>;
+  /** Removes it, and answers what it was: of several callers, one gets it. */
+  take(kind: string, key: string): Promise<string | null>;
+  /** The oldest first. */
+  list(kind: string): Promise<readonly Omit<StateRow, 'ttl_ms'>[]>;
+  /** For this holder, for so long from now on. False while another one has it. */
+  lease(kind: string, key: string, holder: string, ttl_ms: number): Promise<boolean>;
+}
+
+export interface StateRow {
+  readonly key: string;
+  readonly value: string;
+  readonly ttl_ms: number;
+}
+
+/**
  * What survives a crash. One verb writes, and it returns only when everything is durable.
  *
  * `commit` runs in one transaction: it takes every claim or refuses with CLAIM_TAKEN, folds each event through the
@@ -201,6 +226,8 @@ export interface Store {
   readonly nonces?: Nonces;
   /** Another number whenever something was written since, by anyone. Absent where that is known only by a question over the network. */
   readonly written?: () => number;
+  /** Absent where all services of a store are one. */
+  readonly service_state?: ServiceState;
   close(): Promise<void>;
 }
 

@@ -104,7 +104,12 @@ describe('--json of the commands about authority', () => {
       activated: true,
       by: 'alice',
     });
-    expect(await ok(['control', 'rotate', ...why], ALICE)).toMatchObject({ keys: 2 });
+    const first = await ok(['control', 'rotate', ...why], ALICE);
+    await ok(['control', 'rotate', ...why], ALICE);
+    expect(await ok(['control', 'list'])).toMatchObject({ control_keys: [{}, {}, { replaced_at: null }] });
+    expect(await ok(['control', 'revoke', first.public_key as never, ...why], ALICE)).toMatchObject({
+      keys: 1,
+    });
     const { public_key } = generateKeyPair();
     await ok(['executor', 'add', public_key, '--name', 'second', ...why], ALICE);
     expect(await ok(['executor', 'list'])).toMatchObject({ executors: [{}, { name: 'second', public_key }] });

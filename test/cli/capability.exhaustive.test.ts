@@ -228,7 +228,7 @@ describe('control rotate', () => {
     const rotated = await scene.talk(['control', 'rotate', '--reason', 'every quarter'], ALICE);
     expect(rotated).toMatchObject({ code: 0 });
     expect(rotated.stdout).toMatch(
-      /^\[OK\] alice rotated the control key\. What the older ones signed still verifies\nControl key: \S{44}\n$/,
+      /^\[OK\] alice rotated the control key of this host\. What the older one issued still holds\nControl key: \S{44}\n$/,
     );
     const after = await scene.granted('greet', { name: 'New' });
     expect((await run(before)).stdout).toContain('Hello, Old!');

@@ -215,7 +215,12 @@ describe('--json', () => {
   it('freezes, policies and control keys answer in JSON', async () => {
     await ok(['freeze', '--reason', 'incident 12'], ASKED);
     await ok(['unfreeze', '--reason', 'it is over'], ASKED);
+    const first = await ok(['control', 'rotate', '--reason', 'every quarter'], ASKED);
     await ok(['control', 'rotate', '--reason', 'every quarter'], ASKED);
+    expect(await ok(['control', 'list'])).toMatchObject({ control_keys: [{}, {}, { replaced_at: null }] });
+    expect(
+      await ok(['control', 'revoke', first.public_key as never, '--reason', 'every quarter'], ASKED),
+    ).toMatchObject({ keys: 1 });
     const { public_key } = generateKeyPair();
     await ok(['executor', 'add', public_key, '--name', 'second', '--reason', 'a machine'], ASKED);
     await ok(['executor', 'list']);

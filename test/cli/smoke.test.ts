@@ -62,6 +62,8 @@ const ASKED: Readonly<Record<string, readonly [code: string, words: string]>> = 
   'policy diff': ['OK', ''],
   'policy activate': ['OK', '--reason test'],
   'control rotate': ['NO_TERMINAL', '--reason test'],
+  'control list': ['OK', ''],
+  'control revoke': ['CONTROL_KEY_UNKNOWN', 'missing --reason test'],
   'executor add': ['NO_TERMINAL', '--reason test'],
   'executor list': ['OK', ''],
   'executor revoke': ['EXECUTOR_UNKNOWN', 'missing --reason test'],

@@ -190,7 +190,7 @@ describe('the class Keyturn', () => {
       ...['configureServer', 'lookAtServer', 'hearServers'],
       // For the door of a service, and for the process that runs what is ordered.
       ...['as', 'account', 'callerWith', 'asService', 'execute', 'isExecuting', 'writeFailure'],
-      ...['executorSigner', 'issueFor', 'reviewersAdded', 'served'],
+      ...['executorSigner', 'issueFor', 'reviewersAdded', 'served', 'serviceState'],
     ],
   };
 

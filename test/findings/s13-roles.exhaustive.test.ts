@@ -48,6 +48,7 @@ describe('S13: two roles, as docs/postgres.md says', () => {
       object: 'delete insert',
       beat: 'insert update',
       nonce: 'delete insert',
+      service_state: 'delete insert update',
       agent_execution_ledger: 'insert',
       agent_execution_confirmation_ledger: 'insert',
       agent_execution_access_decision_ledger: 'insert',

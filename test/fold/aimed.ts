@@ -25,6 +25,7 @@ import {
   signedBy,
   stated,
   tokenAdded,
+  uncontrolled,
 } from '../store/facts.ts';
 import { governance, NOON } from '../store/place.ts';
 import type { Times } from './judges.ts';
@@ -59,6 +60,10 @@ function ofRuns(): Aimed[] {
   const other = { replaces: A, proposer: 'ada', proposer_kind: 'human', ...signedBy('ada') } as const;
   return [
     { code: 'FROZEN', events: [...ready, frozen('ada'), ordered(A, 'ada', by('bo'))] },
+    {
+      code: 'CONTROL_KEY_REVOKED',
+      events: [...ready, ...issued(A, 'ada', by('bo')), uncontrolled('control', 'ada'), claimed(A, B)],
+    },
     { code: 'FROZEN_ALREADY', events: [...begins(), frozen('ada'), frozen('bo')] },
     {
       code: 'CAPABILITY_WRONG_AUDIENCE',

@@ -11,6 +11,7 @@ const EACH: Readonly<Record<EventKind, true>> = {
   'token.revoked': true,
   'role.assigned': true,
   'control_key.added': true,
+  'control_key.revoked': true,
   'executor.added': true,
   'executor.revoked': true,
   'policy.activated': true,

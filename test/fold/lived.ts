@@ -43,6 +43,7 @@ import {
   takenBack,
   tokenAdded,
   tokenRevoked,
+  uncontrolled,
   unfrozen,
   withdrawn,
   withdrew,
@@ -151,6 +152,7 @@ export function lived(): Event[] {
     ...events,
     ...inTheirPlace(events.length),
     controlled('newer', 'bo'),
+    uncontrolled('newer', 'ada'),
     activated('ada', NEWER),
     ...removals(events),
   ];

@@ -21,6 +21,7 @@ import {
   proposeSay,
   yes,
 } from './authority.ts';
+import { forgedProof } from './forged-proof.ts';
 
 /** F3 of 002: whatever is wrong with a capability, the run is refused, recorded, and nothing ran. */
 async function refusesToRun(
@@ -227,6 +228,27 @@ describe('the key that signs capabilities', () => {
     expect((await p.keyturn.system.get()).control_keys).toHaveLength(2);
   });
 
+  it('revoked, it issues nothing, what it issued is not run, and another one goes on', async () => {
+    const p = await authority();
+    const [old] = (await p.keyturn.system.get()).control_keys;
+    const { public_key } = old!;
+    const [open, done] = [await granted(p), await granted(p)];
+    await runSeen(p.keyturn, { ...done, confirm: yes });
+    await p.keyturn.system.revokeControlKey({ public_key, reason: 'stolen', signer: p.ada });
+    await expectRefusal('CONTROL_KEY_REVOKED', () => runSeen(p.keyturn, { ...open, confirm: yes }));
+    const intent = await proposeSay(p);
+    await p.keyturn.intents.turn({ ...named(intent), signer: p.ada });
+    await expectRefusal('CONTROL_KEY_ELSEWHERE', () => runSeen(p.keyturn, { ...intent, confirm: yes }));
+    const made = await p.keyturn.system.rotateControlKey({ reason: 'another', signer: p.ada });
+    expect(made).toMatchObject({ replaces: null, keys: 1 });
+    expect((await runSeen(p.keyturn, { ...intent, confirm: yes })).result).toBe('success');
+    await p.keyturn.ledger.verify({ deep: true });
+    for (const { intent_id } of [done, intent]) {
+      const same = await forgedProof(p.keyturn, intent_id, (entry) => entry);
+      Keyturn.verifyProof(same.bytes, same);
+    }
+  });
+
   it('a token that it signed and that the ledger does not know is refused', async () => {
     const p = await authority();
     const intent = await granted(p);
@@ -235,10 +257,10 @@ describe('the key that signs capabilities', () => {
     const { kidOf } = await import('../../src/capability/key.ts');
     const { openCapability } = await import('../../src/capability/verify.ts');
     const { privateKeyOf, publicKeyOf } = await import('../../src/canonical/ed25519.ts');
-    const [public_key] = (await p.keyturn.system.get()).control_keys;
-    const pair = readControlKey(p.keyturn.layout, public_key!);
-    const { root } = await openCapability(intent.token, () => publicKeyOf(public_key!));
-    const key = { kid: kidOf(public_key!), key: privateKeyOf(pair.seed) };
+    const [{ public_key } = { public_key: '' }] = (await p.keyturn.system.get()).control_keys;
+    const pair = readControlKey(p.keyturn.layout, public_key);
+    const { root } = await openCapability(intent.token, () => publicKeyOf(public_key));
+    const key = { kid: kidOf(public_key), key: privateKeyOf(pair.seed) };
     const twin = await mint({ ...root, tool_category: 'files' }, key);
     await refusesToRun(p, 'CAPABILITY_UNKNOWN', intent, twin);
   });

@@ -71,7 +71,7 @@ describe('an executor', () => {
   it('has a key of its own: not one of the control plane, and not one that is known already', async () => {
     const p = await authority();
     const { control_keys, executors } = await p.keyturn.system.get();
-    const machines = [control_keys[0]!, executors[0]!.public_key];
+    const machines = [control_keys[0]!.public_key, executors[0]!.public_key];
     for (const public_key of [...machines, p.ada.public_key])
       await expectRefusal('KEY_ENROLLED_TWICE', () =>
         p.keyturn.system.addExecutor({ public_key, reason: 'x', signer: p.ada }),

@@ -16,6 +16,7 @@ import type { Project } from '../support/project.ts';
 import { cliPath } from '../support/pty.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
+import { logged, logIn, readLog } from '../support/telemetry.ts';
 
 const SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 const LOCAL = 'allow: ["127.0.0.0/8", "::1/128"]';
@@ -94,6 +95,23 @@ async function until(holds: () => boolean): Promise<void> {
 const WAITING = '{ routes: [{ to: hook, on: [waiting] }] }';
 
 describe('a webhook', () => {
+  it('leaves a line in the log for each attempt: what kind, what came of it, and no address', async () => {
+    const p = await authority();
+    const { url, heard } = await target(500, 200);
+    logIn(p.root, '{ level: info, file: ops.log }');
+    targets(p, `hook: { webhook: "${url}", secret: HOOK, ${LOCAL} }`, WAITING);
+    await notifying(p);
+    await proposeSay(p);
+    await until(() => heard.length === 2);
+    const lines = () => logged(p.root, 'ops.log').filter(({ operation }) => operation === 'notify');
+    await until(() => lines().length === 2);
+    expect(lines()).toMatchObject([
+      { kind: 'webhook', result: 'failed', status: 500, code: 'NOTIFY_FAILED' },
+      { kind: 'webhook', result: 'delivered', status: 200, code: 'OK' },
+    ]);
+    expect(readLog(p.root, 'ops.log')).not.toMatch(/127\.0\.0\.1|whsec_/);
+  });
+
   it('is told of what waits, signed, and by a link alone', async () => {
     const p = await authority();
     const { url, heard } = await target(200);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ownServiceState } from '../../src/project/service-state.ts';
 import { sessionsOf } from '../../src/serve/session.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
@@ -8,11 +9,14 @@ const HOUR = 60 * MINUTE;
 describe('a link', () => {
   it('opens one session, within five minutes', async () => {
     let now = 0;
-    const sessions = sessionsOf(() => now);
-    const [soon, late] = [sessions.link(), sessions.link()];
+    const sessions = sessionsOf(
+      ownServiceState(() => now),
+      () => now,
+    );
+    const [soon, late] = [await sessions.link(), await sessions.link()];
     now = 5 * MINUTE - 1;
-    const { secret, page } = sessions.open(soon);
-    expect(sessions.of(secret, page)).toMatchObject({ name: null, key: null });
+    const { secret, page } = await sessions.open(soon);
+    expect(await sessions.of(secret, page)).toMatchObject({ name: null, key: null });
     await expectRefusal('LINK_SPENT', () => sessions.open(soon));
     now += 1;
     await expectRefusal('LINK_SPENT', () => sessions.open(late));
@@ -21,26 +25,29 @@ describe('a link', () => {
 });
 
 describe('a session', () => {
-  it('is over after twelve hours, and where the one of a link is ended the others go on', () => {
+  it('is over after twelve hours, and where the one of a link is ended the others go on', async () => {
     let now = 0;
-    const sessions = sessionsOf(() => now);
-    const one = sessions.openBy('ada', 'key');
-    const other = sessions.open(sessions.link('bo'));
-    sessions.end(one.secret);
-    expect(sessions.of(one.secret, one.page)).toBeUndefined();
-    expect(sessions.of(other.secret, other.page)).toMatchObject({ name: 'bo' });
-    expect(sessions.of(other.secret, one.page)).toBeUndefined();
+    const sessions = sessionsOf(
+      ownServiceState(() => now),
+      () => now,
+    );
+    const one = await sessions.openBy('ada', 'key');
+    const other = await sessions.open(await sessions.link('bo'));
+    await sessions.end(one.secret);
+    expect(await sessions.of(one.secret, one.page)).toBeUndefined();
+    expect(await sessions.of(other.secret, other.page)).toMatchObject({ name: 'bo' });
+    expect(await sessions.of(other.secret, one.page)).toBeUndefined();
     now = 12 * HOUR - 1;
-    expect(sessions.of(other.secret, other.page)).toBeDefined();
+    expect(await sessions.of(other.secret, other.page)).toBeDefined();
     now += 1;
-    expect(sessions.of(other.secret, other.page)).toBeUndefined();
+    expect(await sessions.of(other.secret, other.page)).toBeUndefined();
   });
 
-  it('is one of 64: the oldest goes', () => {
-    const sessions = sessionsOf();
-    const [first, second] = [sessions.openBy('ada', 'key'), sessions.openBy('ada', 'key')];
-    for (let n = 0; n < 63; n++) sessions.openBy('ada', 'key');
-    expect(sessions.of(first.secret, first.page)).toBeUndefined();
-    expect(sessions.of(second.secret, second.page)).toBeDefined();
+  it('is one of 1,024: the oldest goes', async () => {
+    const sessions = sessionsOf(ownServiceState());
+    const [first, second] = [await sessions.openBy('ada', 'key'), await sessions.openBy('ada', 'key')];
+    for (let n = 0; n < 1023; n++) await sessions.openBy('ada', 'key');
+    expect(await sessions.of(first.secret, first.page)).toBeUndefined();
+    expect(await sessions.of(second.secret, second.page)).toBeDefined();
   });
 });

@@ -26,6 +26,7 @@ import {
   retried,
   revoked,
   signedBy,
+  uncontrolled,
   unfrozen,
   withdrawn,
 } from './facts.ts';
@@ -94,7 +95,13 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       expect(system).toEqual({
         origin: ORIGIN,
         ledger_key: keyOf('ledger'),
-        control_keys: [keyOf('control'), keyOf('newer')],
+        control_keys: ['control', 'newer'].map((one) => ({
+          public_key: keyOf(one),
+          added_at: NOON,
+          added_by: 'ada',
+          replaced_at: null,
+          revoked_at: null,
+        })),
         executors: [
           {
             public_key: keyOf('host'),
@@ -208,9 +215,33 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       expect(await store.tip()).toEqual(before);
       await store.commit({ events: [activated('ada', NEWER), controlled('newer', 'ada')] });
       const now = { policy: NEWER, control_key: keyOf('newer') };
-      for (const over of [{}, { ...now, policy: POLICY }, { ...now, control_key: keyOf('control') }])
+      for (const over of [{}, { ...now, policy: POLICY }, { ...now, control_key: keyOf('other') }])
         await expectRefusal('DECISION_STALE', commit(store, ...issued(id, 'ada', over)));
       await store.commit({ events: [...issued(id, 'ada', now)] });
+    });
+
+    it('is issued by every control key, and by none that was replaced or revoked', async () => {
+      const { at, store } = await governed(await place());
+      const by = (name: string, ordinal: number) => ({ control_key: keyOf(name), ordinal });
+      await store.commit({ events: [controlled('newer', 'ada')] });
+      const [a, b, c] = [await approved(store), await approved(store), await approved(store)];
+      await store.commit({ events: issued(a, 'ada', by('control', 1)) });
+      await store.commit({ events: issued(b, 'ada', by('newer', 2)) });
+      await expectRefusal('CONTROL_KEY_REVOKED', commit(store, controlled('newest', 'ada', 'other')));
+      await store.commit({ events: [controlled('newest', 'ada', 'control')] });
+      await expectRefusal('DECISION_STALE', commit(store, ...issued(c, 'ada', by('control', 3))));
+      // A key that was replaced was good when it issued. One that was revoked may have been stolen by then.
+      await store.commit({ events: [claimed(a)] });
+      await expectRefusal('CONTROL_KEY_UNKNOWN', commit(store, uncontrolled('other', 'ada')));
+      await store.commit({ events: [uncontrolled('newer', 'ada')] });
+      await expectRefusal('CONTROL_KEY_REVOKED', commit(store, uncontrolled('newer', 'ada')));
+      await expectRefusal('CONTROL_KEY_REVOKED', commit(store, controlled('last', 'ada', 'newer')));
+      await expectRefusal('DECISION_STALE', commit(store, ...issued(c, 'ada', by('newer', 3))));
+      await expectRefusal('CONTROL_KEY_REVOKED', commit(store, claimed(b)));
+      await store.commit({ events: issued(c, 'ada', by('newest', 3)) });
+      await store.commit({ events: [claimed(c)] });
+      expect((await store.rebuild({ write: false })).differences).toEqual([]);
+      expect(await (await reopen(at, 'read')).system()).toEqual(await store.system());
     });
 
     it('of two that were decided on the same count one is stale', async () => {

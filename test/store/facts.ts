@@ -69,8 +69,17 @@ export function assigned(name: string, roles: string[], by: string): Event<'role
 }
 
 /** The name stands for a control key: the last one that was added signs capabilities. */
-export function controlled(name: string, by: string): Event<'control_key.added'> {
-  return act('control_key.added', 'system', { public_key: keyOf(name), reason: 'rotated' }, by);
+export function controlled(
+  name: string,
+  by: string,
+  replaces: string | null = null,
+): Event<'control_key.added'> {
+  const facts = { public_key: keyOf(name), replaces: replaces && keyOf(replaces), reason: 'rotated' };
+  return act('control_key.added', 'system', facts, by);
+}
+
+export function uncontrolled(name: string, by: string): Event<'control_key.revoked'> {
+  return act('control_key.revoked', 'system', { public_key: keyOf(name), reason: 'stolen' }, by);
 }
 
 /** The name stands for the key of a host, which runs what is ordered for "here" unless told. */
@@ -286,7 +295,7 @@ export function issuedUnder(
   return signFact(ORIGIN, 'control', fact, { public_key: control_key, key });
 }
 
-const CONTROL_SEEDS = ['control', 'newer', 'other'];
+const CONTROL_SEEDS = ['control', 'newer', 'newest', 'other'];
 
 export function withdrawn(subject: string, by: string, attempt = 1): Event<'capability.revoked'> {
   const facts = { capability_id: capabilityOf(subject, attempt), reason: 'lost' };

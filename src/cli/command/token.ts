@@ -42,7 +42,7 @@ export function list(call: Call): Promise<Answer> {
 
 function row(token: Verb<'agents.tokens'>['tokens'][number]): string[] {
   const { name, token_id, status, added_at, added_by, last_used_at } = token;
-  return [name, token_id, status, added_at, added_by, last_used_at ?? 'never here'];
+  return [name, token_id, status, added_at, added_by, last_used_at ?? 'never'];
 }
 
 export function revoke(call: Call): Promise<Answer> {

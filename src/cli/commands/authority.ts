@@ -107,10 +107,32 @@ export const AUTHORITY: readonly Spec[] = [
   },
   {
     name: 'control rotate',
-    about: 'sign capabilities with a new key; the old ones still verify',
+    about:
+      'issue capabilities on this host with a new key, in the place of the one it has, if any; what that one issued holds',
     options: [reason, as],
-    examples: ['keyturn control rotate --reason "every quarter"'],
+    examples: [
+      'keyturn control rotate --reason "every quarter"',
+      'keyturn control rotate --reason "the second service"',
+    ],
     load: async () => (await import('../command/control.ts')).rotate,
+  },
+  {
+    name: 'control list',
+    about: 'list the keys that issue capabilities, and those that no longer do',
+    examples: ['keyturn control list'],
+    load: async () => (await import('../command/control.ts')).list,
+  },
+  {
+    name: 'control revoke',
+    about: 'end a control key: it issues nothing, and what it issued and was not claimed yet is not run',
+    operands: [
+      { name: '<key>', about: 'its public key, or how that begins; `keyturn control list` shows it' },
+    ],
+    options: [reason, as],
+    examples: [
+      'keyturn control revoke 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo= --reason "that host was broken into"',
+    ],
+    load: async () => (await import('../command/control.ts')).revoke,
   },
   {
     name: 'executor add',

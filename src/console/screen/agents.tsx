@@ -55,7 +55,7 @@ function Agents(_: { readonly id: string }) {
                             Added {dayOf(one.added_at)} by <bdi>{one.added_by}</bdi>,{' '}
                             {one.last_used_at
                               ? `last used ${span(Date.now() - Date.parse(one.last_used_at))} ago`
-                              : 'never used here'}
+                              : 'never used'}
                           </p>
                         </div>
                         <span class="end">{one.status === 'revoked' ? 'revoked' : ''}</span>

@@ -117,7 +117,13 @@ function Health(_: { readonly id: string }) {
                 </>
               ))}
             />
-            <p class="dim">{plural(control_keys.length, 'control key')}.</p>
+            <p class="dim">
+              {plural(
+                control_keys.filter((one) => one.replaced_at === null && one.revoked_at === null).length,
+                'control key',
+              )}
+              .
+            </p>
           </>
         );
       }}

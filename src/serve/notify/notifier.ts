@@ -5,6 +5,7 @@ import { Refusal } from '../../refusal.ts';
 import { type Delivery, deliver, kindOf } from './deliver.ts';
 import { dueIn } from './due.ts';
 import { eventOf, type Notice, notificationOf, type Occasion } from './message.ts';
+import { inTurn } from './turn.ts';
 
 export interface NotifierRequest {
   /** What links begin with, where the host's own file names nothing else. */
@@ -95,9 +96,10 @@ class Channel {
 
   async run(): Promise<void> {
     const { signal } = this.#request;
+    const turn = { state: this.#keyturn.serviceState, name: this.#name, signal };
     while (!signal.aborted) {
       try {
-        await this.#follow();
+        await inTurn(turn, (mine) => this.#follow(mine));
         if (this.#place?.gone === this.#digest) return;
       } catch {
         // The ledger is out of reach for a while. It is followed again from where it was told.
@@ -106,14 +108,16 @@ class Channel {
     }
   }
 
-  async #follow(): Promise<void> {
-    const known = this.#place ?? this.#keyturn.notifyPlaces.get(this.#name);
+  async #follow(mine: AbortSignal): Promise<void> {
+    const kept = await this.#keyturn.notifyPlaces.get(this.#name);
+    // Another service may have told of more meanwhile; or this one did, and could not write it down.
+    const known = kept && (this.#place?.seq ?? 0) <= kept.seq ? kept : (this.#place ?? kept);
     const now = new Date().toISOString();
     this.#place = known ?? { seq: (await this.#keyturn.queue()).entries, until: now, gone: null };
     if (this.#place.gone === this.#digest) return;
-    this.#keep({ ...this.#place, gone: null });
+    await this.#keep({ ...this.#place, gone: null });
     const stop = new AbortController();
-    const signal = AbortSignal.any([this.#request.signal, stop.signal]);
+    const signal = AbortSignal.any([mine, stop.signal]);
     try {
       await Promise.all([this.#tellEntries(signal, stop), this.#tellDue(signal, stop)]);
     } finally {
@@ -123,7 +127,7 @@ class Channel {
 
   async #tellEntries(signal: AbortSignal, stop: AbortController): Promise<void> {
     for await (const entry of this.#keyturn.ledger.follow({ from: this.#place!.seq, signal })) {
-      if (await this.#tellEntry(entry, signal)) this.#keep({ ...this.#place!, seq: entry.seq + 1 });
+      if (await this.#tellEntry(entry, signal)) await this.#keep({ ...this.#place!, seq: entry.seq + 1 });
       // What tells nothing is kept in memory: after a restart it is looked at again, and tells nothing again.
       else this.#place = { ...this.#place!, seq: entry.seq + 1 };
       if (this.#place!.gone !== null) stop.abort();
@@ -148,7 +152,7 @@ class Channel {
       for (const due of await dueIn(this.#keyturn, Date.parse(this.#place!.until), until, this.#doubts))
         await this.#tell(due, signal);
       if (signal.aborted) return;
-      this.#keep({ ...this.#place!, until: until.toISOString() });
+      await this.#keep({ ...this.#place!, until: until.toISOString() });
       if (this.#place!.gone !== null) stop.abort();
       await pause(look_ms, null, { signal }).catch(() => {});
     }
@@ -184,7 +188,7 @@ class Channel {
       if (signal.aborted && told.outcome !== 'delivered') return false;
       counted(kindOf(this.#target), told.outcome);
       tell({ ...told, target: this.#name, message_id: message.id });
-      if (told.outcome === 'gone') this.#keep({ ...this.#place!, gone: this.#digest });
+      if (told.outcome === 'gone') await this.#keep({ ...this.#place!, gone: this.#digest });
       if (told.outcome !== 'failed' || delay_ms === null) return true;
       await pause(delay_ms, null, { signal }).catch(() => {});
       if (signal.aborted) return false;
@@ -192,8 +196,8 @@ class Channel {
     return true;
   }
 
-  #keep(place: NotifyPlace): void {
+  async #keep(place: NotifyPlace): Promise<void> {
     this.#place = place;
-    this.#keyturn.notifyPlaces.set(this.#name, place);
+    await this.#keyturn.notifyPlaces.set(this.#name, place);
   }
 }

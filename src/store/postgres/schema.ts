@@ -118,6 +118,16 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (tenant, nonce)
   );
 
+  CREATE TABLE keyturn.service_state (
+    tenant integer NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    value text NOT NULL,
+    until timestamptz NOT NULL,
+    since timestamptz NOT NULL,
+    PRIMARY KEY (tenant, kind, key)
+  );
+
   CREATE FUNCTION keyturn.refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS
     $$ BEGIN RAISE EXCEPTION 'ledger entries are never changed'; END $$;
   CREATE TRIGGER entry_is_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON keyturn.entry
@@ -229,6 +239,7 @@ export async function grantTo(db: Connection, role: string): Promise<void> {
       GRANT DELETE ON keyturn.claim, keyturn.object TO ${name};
       GRANT INSERT, UPDATE ON keyturn.beat TO ${name};
       GRANT INSERT, DELETE ON keyturn.nonce TO ${name};
+      GRANT INSERT, UPDATE, DELETE ON keyturn.service_state TO ${name};
       ${TABLES.map((table) => `GRANT INSERT${table.repeats ? ', UPDATE, DELETE' : ''} ON keyturn.${table.name} TO ${name};`).join('')}
     `,
   });

@@ -32,6 +32,7 @@ import {
 import { rebuildProjections } from './rebuild.ts';
 import { isStorable, requireKeysFit, type Tenant } from './rows.ts';
 import { grantTo, MIGRATIONS, migrate, readVersion, requireApplication, requireSameStore } from './schema.ts';
+import { serviceStateOf } from './service-state.ts';
 import { sessionOf } from './session.ts';
 
 export interface PostgresOptions {
@@ -244,6 +245,7 @@ function storeOf(
     },
     beats: beatsOf(saying, reader, tenant),
     nonces: noncesOf(saying, tenant),
+    service_state: serviceStateOf(saying, tenant),
     close: () => {
       closed ??= end();
       return closed;

@@ -1,0 +1,48 @@
+import type { ServiceState } from '../store/store.ts';
+
+interface Kept {
+  value: string;
+  until: number;
+}
+
+/** For a store whose only service this is: in the memory of that process, and over with it. */
+export function ownServiceState(now: () => number = Date.now): ServiceState {
+  const kinds = new Map<string, Map<string, Kept>>();
+  const live = (kind: string): Map<string, Kept> => {
+    const rows = kinds.get(kind) ?? new Map<string, Kept>();
+    kinds.set(kind, rows);
+    for (const [key, { until }] of rows) if (until <= now()) rows.delete(key);
+    return rows;
+  };
+  /** Without a walk over the others: every request of a session asks. */
+  const found = (kind: string, key: string): Kept | undefined => {
+    const row = kinds.get(kind)?.get(key);
+    return row && row.until > now() ? row : undefined;
+  };
+  return {
+    get: async (kind, key) => found(kind, key)?.value ?? null,
+    put: async (kind, { key, value, ttl_ms }, most) => {
+      const rows = live(kind);
+      rows.set(key, { value, until: now() + ttl_ms });
+      if (rows.size > most) rows.delete(rows.keys().next().value!);
+    },
+    swap: async (kind, key, { from, to }) => {
+      const row = found(kind, key);
+      if (row?.value !== from) return false;
+      row.value = to;
+      return true;
+    },
+    take: async (kind, key) => {
+      const row = found(kind, key);
+      kinds.get(kind)?.delete(key);
+      return row?.value ?? null;
+    },
+    list: async (kind) => [...live(kind)].map(([key, { value }]) => ({ key, value })),
+    lease: async (kind, key, holder, ttl_ms) => {
+      const held = found(kind, key);
+      if (held !== undefined && held.value !== holder) return false;
+      live(kind).set(key, { value: holder, until: now() + ttl_ms });
+      return true;
+    },
+  };
+}
