@@ -75,7 +75,7 @@ export function isStale(drawn: Looked, now: Looked): boolean {
 }
 
 /** Two values of JSON. No text is made of them: a diff can have 50 MB. */
-function isSame(a: unknown, b: unknown): boolean {
+export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   const [ours, theirs] = [Object.entries(a), Object.entries(b)];
