@@ -1,4 +1,8 @@
+import { sha256 } from '../../canonical/digest.ts';
 import { visible } from '../../canonical/visible.ts';
+import { isDiffOf } from '../../display/diff-check.ts';
+import type { Result } from '../../keyturn.ts';
+import { changedTexts, policySetBytes } from '../../policy/source.ts';
 import { useApp, useTold } from '../app.ts';
 import { reasoned } from '../gesture.ts';
 import { Alarms } from '../part/deed.tsx';
@@ -108,8 +112,9 @@ function Changed() {
         Checking recent decisions against these files …
       </p>
     );
-  const { active, files, added, removed, changed, shown, asked, decisions } = told.value;
-  const blocks = [...shown.blocks, ...shown.parts.flatMap((part) => part.blocks)];
+  const { added, removed, changed, shown, asked, decisions } = told.value;
+  const { blocks } = shown;
+  const sealed = sealedDiff(told.value);
   return (
     <>
       <Alarms shown={shown} />
@@ -153,33 +158,72 @@ function Changed() {
       <section class="dock" aria-label="Decision">
         <div>
           <div class="says">
-            <b>These files become the rules</b>, from the next decision on.
+            {sealed === null ? (
+              <>
+                <b>The service shows other texts than it wants signed.</b> Nothing can be signed here. Do not
+                use this console until you know why. <code>ACT_OTHER</code>
+              </>
+            ) : (
+              <>
+                <b>These files become the rules</b>, from the next decision on. Their digest, computed by this
+                page: <Dig digest={sealed.files} />
+              </>
+            )}
           </div>
         </div>
-        <div class="acts">
-          <SignedAct
-            text="Activate these policies…"
-            subject={files}
-            command="keyturn policy activate"
-            doing="activate these policies"
-            done="They decide from now on."
-            onDone={told.again}
-            ask={(reason) => ({
-              verb: 'policies.activate',
-              request: { reason, snapshot: files, replaces: active },
-              expected: reasoned(
-                '',
-                'policy.activated',
-                'system',
-                { reason, snapshot: files, replaces: active },
-                { free: ['policies'] },
-              ).expected,
-            })}
-          />
-        </div>
+        {sealed && (
+          <div class="acts">
+            <SignedAct
+              text="Activate these policies…"
+              subject={sealed.files}
+              command="keyturn policy activate"
+              doing="activate these policies"
+              done="They decide from now on."
+              onDone={told.again}
+              ask={(reason) => ({
+                verb: 'policies.activate',
+                request: { reason, snapshot: sealed.files, replaces: sealed.active },
+                expected: reasoned(
+                  '',
+                  'policy.activated',
+                  'system',
+                  { reason, snapshot: sealed.files, replaces: sealed.active },
+                  { free: ['policies'] },
+                ).expected,
+              })}
+            />
+          </div>
+        )}
       </section>
     </>
   );
+}
+
+/**
+ * The digests of the texts that the difference was drawn from, computed here; null where they are not what the service says, or what is
+ * drawn is not their difference.
+ */
+function sealedDiff({
+  active,
+  files,
+  source,
+  active_source,
+  shown: { blocks },
+}: Result<'policies.diff'>): { readonly files: string; readonly active: string | null } | null {
+  const sealed = {
+    files: sha256(policySetBytes(source)),
+    active: active_source && sha256(policySetBytes(active_source)),
+  };
+  if (sealed.files !== files || sealed.active !== active) return null;
+  const texts = changedTexts(active_source, source);
+  const is_drawn =
+    blocks.length === texts.length &&
+    texts.every(([name, before, after], i) => {
+      const { title, hunks, left_out } = blocks[i]!;
+      const path = title.map(({ text }) => text).join('');
+      return left_out === 0 && path === `policies/${name}` && isDiffOf(before, after, hunks);
+    });
+  return is_drawn ? sealed : null;
 }
 
 export const screens = { policies: Policies };
