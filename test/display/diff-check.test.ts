@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { diffBlock } from '../../src/display/diff.ts';
-import { isDiffOf } from '../../src/display/diff-check.ts';
+import { isDiffOf, textPair } from '../../src/display/diff-check.ts';
 import { diffOf } from '../../src/plan/report/diff.ts';
 
 const bytes = (text: string | null) => (text === null ? null : Buffer.from(text, 'utf8'));
@@ -19,7 +19,7 @@ describe('A diff that was drawn', () => {
   test('is found to be that of its two texts', () => {
     fc.assert(
       fc.property(fc.option(text), fc.option(text), (before, after) =>
-        isDiffOf(before, after, blockOf(before, after).hunks),
+        isDiffOf(textPair(before, after), blockOf(before, after).hunks),
       ),
     );
   });
@@ -29,8 +29,8 @@ describe('A diff that was drawn', () => {
       fc.property(text, text, text, (before, after, other) => {
         fc.pre(other !== after && other !== before);
         const { hunks } = blockOf(before, after);
-        expect(isDiffOf(before, other, hunks)).toBe(false);
-        expect(isDiffOf(other, after, hunks)).toBe(false);
+        expect(isDiffOf(textPair(before, other), hunks)).toBe(false);
+        expect(isDiffOf(textPair(other, after), hunks)).toBe(false);
       }),
     );
   });
@@ -39,13 +39,13 @@ describe('A diff that was drawn', () => {
     const [before, after] = ['one\ntwo\nthree\n', 'one\n2\nthree\nfour\n'];
     const [hunk] = blockOf(before, after).hunks;
     const { lines } = hunk!;
-    expect(isDiffOf(before, after, [hunk!])).toBe(true);
-    expect(isDiffOf(before, after, [])).toBe(false);
-    expect(isDiffOf(before, after, [hunk!, hunk!])).toBe(false);
-    expect(isDiffOf(before, after, [{ ...hunk!, lines: lines.slice(1) }])).toBe(false);
-    expect(isDiffOf(before, after, [{ ...hunk!, old_start: 2 }])).toBe(false);
-    expect(isDiffOf(before, after, [{ ...hunk!, lines: lines.map((one) => one.replace('four', '5')) }])).toBe(
-      false,
-    );
+    expect(isDiffOf(textPair(before, after), [hunk!])).toBe(true);
+    expect(isDiffOf(textPair(before, after), [])).toBe(false);
+    expect(isDiffOf(textPair(before, after), [hunk!, hunk!])).toBe(false);
+    expect(isDiffOf(textPair(before, after), [{ ...hunk!, lines: lines.slice(1) }])).toBe(false);
+    expect(isDiffOf(textPair(before, after), [{ ...hunk!, old_start: 2 }])).toBe(false);
+    expect(
+      isDiffOf(textPair(before, after), [{ ...hunk!, lines: lines.map((one) => one.replace('four', '5')) }]),
+    ).toBe(false);
   });
 });

@@ -249,8 +249,8 @@ function Batch({ id }: { readonly id: string }) {
             says={
               <>
                 <b>{act}.</b>
-                {stale > 0 &&
-                  ` ${stale} changed since they were drawn, and ${stale === 1 ? 'is' : 'are'} left out.`}
+                {stale === 1 && ' 1 changed since it was drawn, and is left out.'}
+                {stale > 1 && ` ${stale} changed since they were drawn, and are left out.`}
               </>
             }
             may={

@@ -1,6 +1,6 @@
 import { sha256 } from '../../canonical/digest.ts';
 import { visible } from '../../canonical/visible.ts';
-import { isDiffOf } from '../../display/diff-check.ts';
+import { isDiffOf, textPair } from '../../display/diff-check.ts';
 import type { Result } from '../../keyturn.ts';
 import { changedTexts, policySetBytes } from '../../policy/source.ts';
 import { useApp, useTold } from '../app.ts';
@@ -221,7 +221,7 @@ function sealedDiff({
     texts.every(([name, before, after], i) => {
       const { title, hunks, left_out } = blocks[i]!;
       const path = title.map(({ text }) => text).join('');
-      return left_out === 0 && path === `policies/${name}` && isDiffOf(before, after, hunks);
+      return left_out === 0 && path === `policies/${name}` && isDiffOf(textPair(before, after), hunks);
     });
   return is_drawn ? sealed : null;
 }
