@@ -1,8 +1,5 @@
-import { sha256 } from '../../canonical/digest.ts';
 import { visible } from '../../canonical/visible.ts';
-import { isDiffOf, textPair } from '../../display/diff-check.ts';
-import type { Result } from '../../keyturn.ts';
-import { changedTexts, policySetBytes } from '../../policy/source.ts';
+import { sealedPolicies } from '../../display/policy-check.ts';
 import { useApp, useTold } from '../app.ts';
 import { reasoned } from '../gesture.ts';
 import { Alarms } from '../part/deed.tsx';
@@ -114,7 +111,7 @@ function Changed() {
     );
   const { added, removed, changed, shown, asked, decisions } = told.value;
   const { blocks } = shown;
-  const sealed = sealedDiff(told.value);
+  const sealed = sealedPolicies(told.value);
   return (
     <>
       <Alarms shown={shown} />
@@ -197,33 +194,6 @@ function Changed() {
       </section>
     </>
   );
-}
-
-/**
- * The digests of the texts that the difference was drawn from, computed here; null where they are not what the service says, or what is
- * drawn is not their difference.
- */
-function sealedDiff({
-  active,
-  files,
-  source,
-  active_source,
-  shown: { blocks },
-}: Result<'policies.diff'>): { readonly files: string; readonly active: string | null } | null {
-  const sealed = {
-    files: sha256(policySetBytes(source)),
-    active: active_source && sha256(policySetBytes(active_source)),
-  };
-  if (sealed.files !== files || sealed.active !== active) return null;
-  const texts = changedTexts(active_source, source);
-  const is_drawn =
-    blocks.length === texts.length &&
-    texts.every(([name, before, after], i) => {
-      const { title, hunks, left_out } = blocks[i]!;
-      const path = title.map(({ text }) => text).join('');
-      return left_out === 0 && path === `policies/${name}` && isDiffOf(textPair(before, after), hunks);
-    });
-  return is_drawn ? sealed : null;
 }
 
 export const screens = { policies: Policies };
