@@ -141,6 +141,8 @@ export const limits = {
   streams: 2_000,
   /** Parts of a diff in one answer. */
   hunks_answer: 240,
+  /** Of the contents whose diffs a page compares with the digests of a plan. */
+  diff_text_bytes: 4 * MiB,
   /** Connections to a service: all of them, and those from one address, which leave some to others. */
   connections: 2_048,
   connections_each: 1_536,

@@ -1,6 +1,7 @@
-import type { App, Me } from './app.ts';
+import { type App, type Me, meAmong } from './app.ts';
 import { mayI } from './deciding.ts';
 import { type Ahead, lookAt } from './looked.ts';
+import { isNarrow, screenOf } from './order.ts';
 import type { QueueItem } from './types.ts';
 
 const aboutOf = (hash: string, me: Me | null) => `${hash} ${me?.key ?? ''}`;
@@ -39,4 +40,16 @@ export function takeMay(app: Pick<App, 'api' | 'ahead'>, me: Me, intent_id: stri
   const may = asked?.about === aboutOf(hash, me) ? asked.may : null;
   app.ahead.delete(intent_id);
   return may ?? mayI(app, me, { intent_id, hash });
+}
+
+/** Asks for the proposal that is drawn first, so that the first screen is drawn once, with all that it says. */
+export async function askFirst(app: App): Promise<void> {
+  await app.first;
+  const { me, name } = meAmong(app.world.get().people, app.chosen.get());
+  const queue = app.queue.get();
+  const { current } = screenOf(app.route.get(), app.inOrder(queue, name), isNarrow());
+  const item = queue?.get(current ?? '');
+  if (!item) return;
+  const { looked, may } = askAhead(app, me, item);
+  await Promise.all([looked, may]);
 }

@@ -3,10 +3,11 @@ import { useCallback, useContext, useEffect, useLayoutEffect, useRef, useState }
 import { type Client, createClient } from '../client/client.ts';
 import type { Result } from '../keyturn.ts';
 import { type Cell, cellOf, useCell } from './cell.ts';
+import { idle, whenIdle } from './clock.ts';
 import { pageSecret } from './enter.ts';
 import { type KeptHere, keptIn } from './kept.ts';
 import { followLedger, type HeardEntry, type LiveState } from './live.ts';
-import type { Ahead } from './looked.ts';
+import { type Ahead, isSame } from './looked.ts';
 import { type OrderedQueue, ordering, type WaitingMap } from './order.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
 import type { Person, QueueItem } from './types.ts';
@@ -46,6 +47,10 @@ export interface App {
   readonly chosen: Cell<string | null>;
   onEntry(listener: (entry: HeardEntry | null) => void): () => void;
   again(): void;
+  /** Settles once the first answers are known: people, and the queue. */
+  readonly first: Promise<void>;
+  /** To be called once they were drawn. */
+  onDrawn(): void;
 }
 
 const NOTHING: KnownWorld = { origin: '', people: [], freezes: [], executors: [], policy: null };
@@ -80,27 +85,46 @@ export function startApp(): App {
   };
   const lookAtWorld = async () => world.set(await worldNow());
   /** Both at once: nothing is drawn for a person who is not known yet. */
-  const lookAtAll = async () => {
-    const [now, open] = await Promise.all([worldNow(), waiting(api)]);
+  const askAll = () => Promise.all([worldNow(), waiting(api)]);
+  const draw = ([now, open]: Awaited<ReturnType<typeof askAll>>) => {
     world.set(now);
     queue.set(new Map(open.map((one) => [one.intent_id, one])));
   };
+  const lookAtAll = async () => draw(await askAll());
   const lookAtOne = async (intent_id: string) => {
     const one = await itemOf(api, intent_id, queue.get()?.get(intent_id));
     if (one === null) return;
     // After the answer: others may have come while it was awaited.
     queue.set(new Map<string, QueueItem>(queue.get()).set(intent_id, one));
   };
-  let is_first = true;
   const quietly = (work: Promise<unknown>) => void work.catch(() => {});
+  // While the stream opens: without a session nothing is asked for.
+  const early = pageSecret() === undefined ? Promise.reject(new Error('no session')) : askAll();
+  const first = early.then(draw);
+  quietly(first);
+  let onDrawn = () => {};
+  const drawn = new Promise<void>((done) => {
+    onDrawn = done;
+  });
+  let at_open: Promise<unknown> | null = first;
+  const openedAgain = async () => {
+    const before =
+      at_open &&
+      (await at_open.then(
+        () => early,
+        () => null,
+      ));
+    at_open = null;
+    // An entry may have come after the early answers, before the stream: the same answers say that none did.
+    if (before) await drawn.then(idle);
+    const now = await askAll();
+    if (before && isSame(before, now)) return;
+    draw(now);
+    tell(null);
+  };
   const { again } = followLedger({
     live,
-    onOpen: () => {
-      // With the first answers everything is drawn; after a break all that is drawn asks again.
-      const drawn_before = !is_first;
-      is_first = false;
-      quietly(lookAtAll().then(() => drawn_before && tell(null)));
-    },
+    onOpen: () => quietly(openedAgain()),
     onEntry: (entry) => {
       const isAsked = ASKS.test(entry.kind) || isRouted(queue.get());
       if (OF_WORLD.test(entry.kind)) quietly((isAsked ? lookAtAll() : lookAtWorld()).then(() => tell(entry)));
@@ -111,7 +135,7 @@ export function startApp(): App {
   // Who is asked to look can change by the time alone.
   setInterval(() => isRouted(queue.get()) && quietly(lookAtAll()), LOOK_MS);
   return {
-    ...{ api, live, world, queue, route, kept, again, ahead },
+    ...{ api, live, world, queue, route, kept, again, ahead, first, onDrawn },
     inOrder: ordering(),
     ticked: cellOf<ReadonlySet<string>>(new Set()),
     chosen: cellOf(kept.get('me')),
@@ -195,15 +219,19 @@ export function useOrder(): OrderedQueue {
   return inOrder(useCell(queue), name);
 }
 
-/** Who signs in this page: who was chosen, or the only one who could. */
-export function useMe(): {
+interface Identified {
   readonly name: string | null;
   readonly me: Me | null;
   readonly all: readonly Me[];
-} {
+}
+
+/** Who signs in this page: who was chosen, or the only one who could. */
+export function useMe(): Identified {
   const { world, chosen } = useApp();
-  const { people } = useCell(world);
-  const wanted = useCell(chosen);
+  return meAmong(useCell(world).people, useCell(chosen));
+}
+
+export function meAmong(people: readonly Person[], wanted: string | null): Identified {
   const all = passkeysHere(people);
   const humans = people.filter(({ kind, status }) => kind === 'human' && status === 'active');
   const me =
@@ -224,7 +252,7 @@ export function useTold<T>(
   ask: () => Promise<T>,
   deps: readonly unknown[],
   matters: (entry: HeardEntry) => boolean = () => false,
-  asked_at: 'before paint' | 'after paint' = 'before paint',
+  asked_at: 'before paint' | 'when idle' = 'before paint',
 ): AnswerState<T> {
   const app = useApp();
   const [told, setTold] = useState<{ of: unknown; value: T | null; trouble: Trouble | null }>({
@@ -244,10 +272,10 @@ export function useTold<T>(
     );
   }, deps);
   // Before the paint: what was asked for ahead is there, and is drawn without a frame that says nothing. A request takes a millisecond.
-  const useAsking = asked_at === 'before paint' ? useLayoutEffect : useEffect;
-  useAsking(() => {
-    again();
+  useLayoutEffect(() => {
+    const forget = asked_at === 'when idle' ? whenIdle(again) : again();
     return () => {
+      forget?.();
       asked.current++;
     };
   }, [again]);

@@ -1,6 +1,8 @@
 import type { Client } from '../client/client.ts';
+import type { ComparedDiffs } from '../display/diff-check.ts';
 import { isSealedAs, type SealedProposal, sealedProposal, withTheirDiffs } from '../display/signed.ts';
 import { showTool } from '../display/tool.ts';
+import type { PlanEffect } from '../plan/model.ts';
 import type { ReviewTold, ShownEffect } from './types.ts';
 import type { EffectToDraw } from './words.ts';
 
@@ -11,8 +13,10 @@ export interface Looked {
   readonly shown: ShownEffect;
   /** Computed in the page, from what it draws. */
   readonly sealed: SealedProposal;
-  /** Whether that is what the service says it is. If not, nothing is signed. */
+  /** Whether that is what the service says it is, and each diff that of its contents. If not, nothing is signed. */
   readonly honest: boolean;
+  /** Of a plan: its diffs, with the digests of their contents. */
+  readonly diffs: ComparedDiffs | null;
   readonly at: number;
 }
 
@@ -40,20 +44,29 @@ export interface Ahead {
 const DIFF_LINES = 1_000;
 
 export async function lookAt(api: Client, intent_id: string): Promise<Looked> {
-  return lookedAt(await api.intents.review({ intent_id, diff_lines: DIFF_LINES }));
-}
-
-async function lookedAt(review: ReviewTold): Promise<Looked> {
+  const review = await api.intents.review({ intent_id, diff_lines: DIFF_LINES });
   const { intent, envelope, effect } = review;
   const own = sealedProposal(envelope, effect);
+  const shown = await drawnFrom(effect, review.shown);
+  const diffs =
+    effect.kind === 'plan' ? await diffsOf(api, effect, shown, { intent_id, hash: own.hash }) : null;
   return {
-    review,
-    effect,
-    shown: await drawnFrom(effect, review.shown),
+    ...{ review, effect, shown, diffs },
     sealed: own,
-    honest: isSealedAs(own, envelope, intent),
+    honest: isSealedAs(own, envelope, intent) && !diffs?.is_other,
     at: Date.now(),
   };
+}
+
+/** Where nothing is drawn of the files, nothing is compared. */
+async function diffsOf(
+  api: Client,
+  effect: PlanEffect,
+  shown: ShownEffect,
+  about: { readonly intent_id: string; readonly hash: string },
+): Promise<ComparedDiffs | null> {
+  const { comparedDiffs, hasDiffs } = await import('../display/diff-check.ts');
+  return hasDiffs(shown) ? comparedDiffs(effect, shown, (await api.intents.diffTexts(about)).texts) : null;
 }
 
 /** What a person sees is made here, from the effect that the digest covers. */
@@ -75,7 +88,7 @@ export function isStale(drawn: Looked, now: Looked): boolean {
 }
 
 /** Two values of JSON. No text is made of them: a diff can have 50 MB. */
-function isSame(a: unknown, b: unknown): boolean {
+export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   const [ours, theirs] = [Object.entries(a), Object.entries(b)];

@@ -1,9 +1,12 @@
 import { render } from 'preact';
+import { askFirst } from './ahead.ts';
 import { AppContext, startApp, useApp } from './app.ts';
 import { useCell } from './cell.ts';
 import { enter, type Shutting } from './enter.ts';
 import { Shell } from './screen/shell.tsx';
 import { Shut } from './screen/shut.tsx';
+
+const FIRST_MS = 300;
 
 /** Opens the link, where there is one, and then the console. */
 async function main(root: HTMLElement): Promise<void> {
@@ -11,6 +14,9 @@ async function main(root: HTMLElement): Promise<void> {
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
   const shutting = await enter();
   const app = startApp();
+  // One drawing with everything instead of three, each with its layout; what takes longer is drawn as it comes.
+  const late = new Promise((done) => setTimeout(done, FIRST_MS));
+  await Promise.race([askFirst(app).catch(() => {}), late]);
   root.replaceChildren();
   render(
     <AppContext.Provider value={app}>
@@ -18,6 +24,7 @@ async function main(root: HTMLElement): Promise<void> {
     </AppContext.Provider>,
     root,
   );
+  app.onDrawn();
 }
 
 /** Whether there is a session, the first answer says: nobody is asked for it alone. Without one it says how to get one. */

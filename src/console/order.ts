@@ -54,3 +54,13 @@ export function nextIn({ all }: OrderedQueue, intent_id: string, step = 1): Queu
   const next = at === -1 ? all[0] : all[at + step];
   return next && next.intent_id !== intent_id ? next : null;
 }
+
+export const isNarrow = (): boolean => matchMedia('(max-width: 1040px)').matches;
+
+/** What the address names: the screen, what it is about, and which proposal is drawn. */
+export function screenOf(route: string, { all: [first] }: OrderedQueue, is_narrow: boolean) {
+  const [screen = '', id = ''] = route.replace(/^\//, '').split('/');
+  const is_queue = screen === '' || screen === 'queue';
+  const current = screen === 'decide' ? id : is_queue && !is_narrow ? (first?.intent_id ?? null) : null;
+  return { screen, id, current, deciding: is_queue || screen === 'decide' || screen === 'batch' };
+}

@@ -1,8 +1,9 @@
 import { canonicalText } from '../canonical/json.ts';
 import { diffOf } from '../plan/report/diff.ts';
-import { QUORUM_FILE, type Quorum, type Seats } from '../policy/quorum.ts';
+import type { Quorum, Seats } from '../policy/quorum.ts';
 import type { PolicySet } from '../policy/set.ts';
-import { rowsOf, TABLE_FILE } from '../policy/table.ts';
+import { changedTexts } from '../policy/source.ts';
+import { rowsOf } from '../policy/table.ts';
 import { Refusal } from '../refusal.ts';
 import { diffBlock } from './diff.ts';
 import { type Alarm, derived, line, ordered, type Shown, worded, words } from './shown.ts';
@@ -10,7 +11,7 @@ import { alarm } from './tool.ts';
 
 /** What a human must see before other policies become the rules: every text that differs, and what is lost. */
 export function showPolicies(before: PolicySet | null, next: PolicySet): Shown {
-  const diffs = changedTexts(textsOf(before), textsOf(next)).map(([name, old, now]) => {
+  const diffs = changedTexts(before?.source ?? null, next.source).map(([name, old, now]) => {
     const diff = diffOf(bytesOf(old), bytesOf(now));
     return { name, old, now, diff };
   });
@@ -58,27 +59,6 @@ export function changedIds(before: PolicySet | null, next: PolicySet) {
     removed: [...old.keys()].filter((id) => !now.has(id)).sort(),
     changed: [...now].flatMap(([id, text]) => (old.has(id) && old.get(id) !== text ? [id] : [])).sort(),
   };
-}
-
-type Texts = ReadonlyMap<string, string>;
-
-function textsOf(set: PolicySet | null): Texts {
-  if (set === null) return new Map();
-  const { files, quorums, tests } = set.source;
-  return new Map([
-    ...files.map(({ name, text }) => [name, text] as const),
-    ...(quorums === null ? [] : [[QUORUM_FILE, quorums] as const]),
-    ...(tests === null ? [] : [[TABLE_FILE, tests] as const]),
-  ]);
-}
-
-type ChangedText = readonly [name: string, before: string | null, after: string | null];
-
-function changedTexts(before: Texts, after: Texts): ChangedText[] {
-  const names = [...new Set([...before.keys(), ...after.keys()])].sort();
-  return names
-    .map((name): ChangedText => [name, before.get(name) ?? null, after.get(name) ?? null])
-    .filter(([, old, now]) => old !== now);
 }
 
 function bytesOf(text: string | null): Uint8Array | null {

@@ -2,7 +2,7 @@ import { codeOf } from '../canonical/code.ts';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalText, type Json } from '../canonical/json.ts';
 import { isTold, type ToldIntent } from '../intent/told.ts';
-import type { Shown } from './shown.ts';
+import type { Block, Shown } from './shown.ts';
 
 /**
  * What a human signs, made again where they look: in a page, or at a terminal far from the service. A service that draws up another act
@@ -159,6 +159,16 @@ export function withTheirDiffs(own: Shown, theirs: Shown): Shown {
   return {
     ...own,
     alarms: [...theirs.alarms.filter(({ words }) => !known.has(words)), ...own.alarms],
-    parts: own.parts.map((part, i) => ({ ...part, blocks: theirs.parts[i]?.blocks ?? part.blocks })),
+    parts: own.parts.map((part, i) => ({
+      ...part,
+      blocks: blocksWith(part.blocks, theirs.parts[i]?.blocks),
+    })),
   };
+}
+
+/** A diff of a new file shows its content, which is then not shown twice. */
+function blocksWith(own: readonly Block[], theirs: readonly Block[] = []): readonly Block[] {
+  const diffs = theirs.filter(({ kind }) => kind === 'diff');
+  const has_lines = diffs.some(({ hunks, left_out }) => hunks.length + left_out > 0);
+  return [...own.filter(({ kind }) => kind === 'sql' || !has_lines), ...diffs];
 }

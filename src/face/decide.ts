@@ -7,7 +7,7 @@ import { check } from '../journey/check.ts';
 import type { Context } from '../journey/context.ts';
 import { grant, turn } from '../journey/grant.ts';
 import { offer } from '../journey/offer.ts';
-import { hunksApart, review } from '../journey/review.ts';
+import { diffTexts, hunksApart, review } from '../journey/review.ts';
 import { reviewersOf } from '../journey/reviewers.ts';
 import { submit } from '../journey/submit.ts';
 import { limits } from '../limits.ts';
@@ -74,6 +74,30 @@ export const deciding = {
       }),
     output: () => z.strictObject({ hunks: z.array(shownHunk).readonly() }),
     run: async ({ context }, asked) => ({ hunks: await hunksApart(context, asked) }),
+  }),
+
+  diffTexts: read({
+    open_to: 'people',
+    about:
+      'The texts whose differences a review of a plan that waits shows, to be compared with the digests of its effect.',
+    input: () => z.strictObject({ intent_id: askedId, hash: askedHash }),
+    output: () =>
+      z.strictObject({
+        /** Not of what is no text, and at most 4 MiB in all. */
+        texts: z
+          .array(
+            z
+              .strictObject({
+                action_id: z.string(),
+                path: z.string(),
+                before: z.string().nullable(),
+                after: z.string().nullable(),
+              })
+              .readonly(),
+          )
+          .readonly(),
+      }),
+    run: async ({ context }, asked) => ({ texts: await diffTexts(context, asked) }),
   }),
 
   check: read({

@@ -22,6 +22,15 @@ const decision = once(() =>
     .readonly()
     .meta({ id: 'decision' }),
 );
+const policySource = once(() =>
+  z
+    .strictObject({
+      files: z.array(z.strictObject({ name: z.string(), text: z.string() }).readonly()).readonly(),
+      quorums: z.string().nullable(),
+      tests: z.string().nullable(),
+    })
+    .readonly(),
+);
 /** How many recent decisions are asked again unless told. */
 const RECENT = 1000;
 
@@ -95,6 +104,10 @@ export const policies = {
       z.strictObject({
         active: digest.nullable(),
         files: digest,
+        /** The texts that `files` is the digest of: whoever draws the difference compares it with them. */
+        source: policySource(),
+        /** Those of `active`. */
+        active_source: policySource().nullable(),
         added: z.array(z.string()).readonly(),
         removed: z.array(z.string()).readonly(),
         changed: z.array(z.string()).readonly(),

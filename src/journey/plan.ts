@@ -2,11 +2,14 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalText } from '../canonical/json.ts';
+import { isUtf8 } from '../canonical/primitive.ts';
 import type { DiffRoom } from '../display/diff.ts';
+import { charsIn, type DiffText } from '../display/diff-check.ts';
 import { showPlan } from '../display/plan.ts';
 import type { Shown } from '../display/shown.ts';
 import { OpenFiles } from '../durable/open-files.ts';
 import type { Secrets } from '../effect/secret.ts';
+import { limits } from '../limits.ts';
 import { type DeriveOptions, derivePlan, takesContent, type Visited } from '../plan/derive.ts';
 import type { Runners } from '../plan/handler/handlers.ts';
 import { requireContent } from '../plan/input/content.ts';
@@ -27,6 +30,7 @@ import {
   readPlanSpec,
 } from '../plan/spec.ts';
 import { Attributes } from '../plan/state/attributes.ts';
+import { isPin } from '../plan/state/pin.ts';
 import { StatCache } from '../plan/state/stat-cache.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
@@ -118,6 +122,34 @@ export async function previewSamePlan(
   const { effect, shown, seen } = await previewPlan(context, spec, room);
   requireSamePlan(proposed, effect);
   return { shown, seen };
+}
+
+/** The contents behind the diffs of a plan that was proposed, as far as they are text and there is room for them. */
+export async function textsOfPlan(
+  context: Context,
+  spec: PlanSpec,
+  proposed: PlanEffect,
+): Promise<readonly DiffText[]> {
+  const texts: DiffText[] = [];
+  let room = limits.diff_text_bytes;
+  const visit = async ({ action: { action_id }, change, before, after }: Visited) => {
+    const bytes = charsIn(change);
+    if (isPin(change) || bytes > room) return;
+    const [was, becomes] = [await before(), await after()];
+    const is_known =
+      (was === null) === (change.before === null) && (becomes === null) === (change.after === null);
+    if (!is_known || !isUtf8(was ?? NOTHING) || !isUtf8(becomes ?? NOTHING)) return;
+    room -= bytes;
+    texts.push({ action_id, path: change.path, before: textOf(was), after: textOf(becomes) });
+  };
+  requireSamePlan(proposed, await simulate(context, spec, { visit }));
+  return texts;
+}
+
+const NOTHING = new Uint8Array();
+
+function textOf(bytes: Uint8Array | null): string | null {
+  return bytes === null ? null : Buffer.from(bytes).toString('utf8');
 }
 
 /** What a plan would do to the files as they are now, as a person reads it. */

@@ -14,7 +14,7 @@ import {
   type DecisionRecord,
   openDecision,
 } from '../policy/replay.ts';
-import { openPolicySet, type PolicySet, parsePolicySet } from '../policy/set.ts';
+import { openPolicySet, type PolicySet, type PolicySource, parsePolicySet } from '../policy/set.ts';
 import { runTable, type TableResult } from '../policy/table.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
@@ -93,6 +93,9 @@ export async function activating(
 export interface PolicyDiff {
   readonly active: Digest | null;
   readonly files: Digest;
+  /** The texts that the two digests cover. */
+  readonly source: PolicySource;
+  readonly active_source: PolicySource | null;
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly string[];
@@ -116,6 +119,8 @@ export async function diffPolicies(context: Context, recent: number): Promise<Po
   return {
     active: policy,
     files: next.digest,
+    source: next.source,
+    active_source: before?.source ?? null,
     ...changedIds(before, next),
     shown: showPolicies(before, next),
     asked: decided.length,

@@ -1,4 +1,5 @@
 import { type DiffRoom, slicesOfAll, visibleHunk } from '../display/diff.ts';
+import type { DiffText } from '../display/diff-check.ts';
 import { showEffect } from '../display/effect.ts';
 import { derived, type Shown } from '../display/shown.ts';
 import { alarm } from '../display/tool.ts';
@@ -80,6 +81,19 @@ export async function hunksApart(
   const slices = previews.get(state.effect_digest)?.(action_id, path) ?? null;
   if (slices === null) refuse('PLAN_DRIFT', 'There is no such diff now.', { path });
   return slices.slice(from, from + count).map(visibleHunk);
+}
+
+/** The contents behind the diffs of a plan that waits: who draws the diffs compares them with the digests of the effect. */
+export async function diffTexts(
+  context: Context,
+  { intent_id, hash }: { readonly intent_id: string; readonly hash: string },
+): Promise<readonly DiffText[]> {
+  const state = await requireIntent(context, intent_id);
+  if (state.hash !== hash) refuse('HASH_MISMATCH', 'The proposal has another hash.');
+  const { envelope, effect } = await openAsked(context, state);
+  if (envelope.effect.kind !== 'plan' || effect.kind !== 'plan') return [];
+  const { textsOfPlan } = await import('./plan.ts');
+  return textsOfPlan(context, envelope.effect, effect);
 }
 
 /** Each diff is divided when it is first looked at. */

@@ -6,21 +6,8 @@ import { type CedarEngine, type CedarFinding, type CedarProblem, loadCedar } fro
 import { nestingOf } from './nesting.ts';
 import { annotationProblems, type Policy, policyOf } from './policy.ts';
 import { about, atLine, type PolicyProblem } from './problem.ts';
-import { parseQuorums, QUORUM_FILE, type Quorum } from './quorum.ts';
-
-/** The texts of a project's policies. Reading the files is the caller's. */
-export interface PolicySource {
-  readonly files: readonly PolicyFile[];
-  /** The text of quorums.yaml, null when there is none. */
-  readonly quorums: string | null;
-  /** The text of tests.yaml, null when there is none. It decides nothing; the human who activates sees what it loses. */
-  readonly tests: string | null;
-}
-
-export interface PolicyFile {
-  readonly name: string;
-  readonly text: string;
-}
+import { parseQuorums, type Quorum } from './quorum.ts';
+import { type PolicyFile, type PolicySource, QUORUM_FILE } from './source.ts';
 
 export interface Examined {
   readonly policies: readonly Policy[];

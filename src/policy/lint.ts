@@ -1,8 +1,9 @@
 import type { ArgumentType } from './arguments.ts';
-import { examine, type PolicySource } from './examine.ts';
+import { examine } from './examine.ts';
 import { type Policy, speaksOf } from './policy.ts';
 import { about, type PolicyProblem } from './problem.ts';
 import { type PolicyAction, SCOPE_OF } from './request.ts';
+import type { PolicySource } from './source.ts';
 
 /** The parameters of a registered tool, or nothing where there is no such tool. */
 export type Parameters = (

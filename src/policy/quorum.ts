@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { policyLimits } from '../limits.ts';
 import { readDocument } from './document.ts';
 import type { PolicyContext } from './request.ts';
+import { QUORUM_FILE } from './source.ts';
 
 /** Who must have approved: so many people, perhaps of these names, perhaps with this role. */
 export interface Seats {
@@ -19,8 +20,6 @@ interface Approver {
   readonly name: string;
   readonly roles: readonly string[];
 }
-
-export const QUORUM_FILE = 'quorums.yaml';
 
 const name = z
   .string()

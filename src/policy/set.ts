@@ -1,16 +1,17 @@
 import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytes, parseJson } from '../canonical/json.ts';
+import { parseJson } from '../canonical/json.ts';
 import { describeIssue } from '../event/event.ts';
 import { policyLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type ArgumentTypes, argumentTypes } from './arguments.ts';
-import { examine, type PolicySource } from './examine.ts';
+import { examine } from './examine.ts';
 import type { Policy } from './policy.ts';
 import { sentenceOf } from './problem.ts';
 import type { Quorum } from './quorum.ts';
+import { POLICY_SET_FORMAT, type PolicySource, policySetBytes } from './source.ts';
 
-export type { PolicyFile, PolicySource } from './examine.ts';
+export type { PolicyFile, PolicySource } from './source.ts';
 
 /** Policies that can be used: every one is readable, named, explained, and fits the schema. */
 export interface PolicySet {
@@ -24,10 +25,8 @@ export interface PolicySet {
   readonly arguments: ArgumentTypes;
 }
 
-const FORMAT = 'keyturn-policies/2';
-
 const storedSchema = z.strictObject({
-  format: z.literal(FORMAT),
+  format: z.literal(POLICY_SET_FORMAT),
   files: z.array(z.strictObject({ name: z.string(), text: z.string() })),
   quorums: z.string().nullable(),
   tests: z.string().nullable(),
@@ -51,17 +50,6 @@ export async function parsePolicySet(source: PolicySource): Promise<PolicySet> {
     quorums,
     arguments: argumentTypes(policies.flatMap((policy) => policy.arguments)),
   };
-}
-
-export function policySetBytes({ files, quorums, tests }: PolicySource): Uint8Array {
-  const sorted = files.map(({ name, text }) => ({ name, text })).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const bytes = canonicalBytes({ format: FORMAT, files: sorted, quorums, tests });
-  if (bytes.length > policyLimits.set_bytes)
-    refuse(
-      'POLICY_INVALID',
-      `The policies have ${bytes.length} bytes; the most is ${policyLimits.set_bytes}.`,
-    );
-  return bytes;
 }
 
 /** Reads a policy set back from the bytes that its digest covers. */

@@ -16,8 +16,7 @@ import {
 } from './request.ts';
 import type { PolicySet } from './set.ts';
 import { contextShape, resourceShape, simulationShape } from './shape.ts';
-
-export const TABLE_FILE = 'tests.yaml';
+import { TABLE_FILE } from './source.ts';
 
 const text = z.string().max(policyLimits.file_bytes);
 const person = z.strictObject({ name: text, roles: z.array(text).default([]) });

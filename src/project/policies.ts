@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { readRegularFile } from '../durable/beneath.ts';
 import { limits } from '../limits.ts';
-import { QUORUM_FILE } from '../policy/quorum.ts';
-import { type PolicySource, policySetBytes } from '../policy/set.ts';
-import { TABLE_FILE } from '../policy/table.ts';
+import { type PolicySource, policySetBytes, QUORUM_FILE, TABLE_FILE } from '../policy/source.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Layout } from './layout.ts';
 

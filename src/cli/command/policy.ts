@@ -102,8 +102,8 @@ function decisionsLine(changed: number, asked: number): string {
 }
 
 /**
- * Makes the files the rules. What would change is on the screen, and the table must hold, before anybody signs. Only on the host: what the
- * digest of a snapshot covers cannot be computed from what a service tells.
+ * Makes the files the rules. What would change is on the screen, and the table must hold, before anybody signs. Only on the host, where
+ * the files are.
  */
 export function activate(call: Call): Promise<Answer> {
   const reason = call.options.reason!;

@@ -1,13 +1,13 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
 import { useApp, useMe, useTold } from '../app.ts';
 import { useCell } from '../cell.ts';
 import { approveAsked, mayI, turnAsked } from '../deciding.ts';
 import type { FinishedAct } from '../gesture.ts';
 import { useKeys } from '../keys.ts';
-import { LookContext, useFreshLook } from '../look.ts';
-import { type Looked, lookAt, type May } from '../looked.ts';
-import { Dock, type DockProps, SigningDock } from '../part/dock.tsx';
+import { LookContext, type ScreenLook, useFreshLook } from '../look.ts';
+import { isStale, type Looked, lookAt, type May } from '../looked.ts';
+import { type Button, Dock, type DockProps, SigningDock } from '../part/dock.tsx';
 import { Icon } from '../part/icon.tsx';
 import { LookedDeed } from '../part/looked-deed.tsx';
 import { Fold, Target } from '../part/text.tsx';
@@ -16,8 +16,13 @@ import { troubleOf } from '../trouble.ts';
 import { deedOf, plural, riskOf } from '../words.ts';
 
 interface Member {
+  /** As it was drawn first: what was drawn stays until the person wants the newer. */
   readonly looked: Looked;
   readonly may: May | null;
+  /** It is another thing now. */
+  readonly stale: boolean;
+  /** What was seen of it. */
+  readonly look: ScreenLook;
 }
 
 /** Several proposals, one touch. Each is signed by its own digest, and one that changed meanwhile is refused alone. */
@@ -33,16 +38,30 @@ function Batch({ id }: { readonly id: string }) {
   const told = useTold(
     () => Promise.all(ids.map((id) => member(id))),
     [key, me?.key],
-    ({ subject }) => ids.includes(subject),
+    ({ subject, kind }) => ids.includes(subject) || /^(policy|system)\./.test(kind),
   );
-  async function member(id: string): Promise<Member> {
+  async function member(id: string): Promise<Pick<Member, 'looked' | 'may'>> {
     const looked = await lookAt(app.api, id);
     return { looked, may: me && (await mayI(app, me, { intent_id: id, hash: looked.sealed.hash })) };
   }
-  const members = told.value ?? [];
+  const [times, setTimes] = useState(0);
+  const drawn = useMemo(() => new Map<string, Looked>(), [key, times]);
+  const members = useMemo(
+    () =>
+      (told.value ?? []).map(({ looked: now, may }): Member => {
+        const { intent_id } = now.review.intent;
+        const looked = drawn.get(intent_id) ?? now;
+        drawn.set(intent_id, looked);
+        return { looked, may, stale: isStale(looked, now), look: lookAs(look, looked) };
+      }),
+    [told.value, drawn, look],
+  );
+  const stale = members.filter((one) => one.stale).length;
+  const unseen = look.unseen();
   const can = members.filter(
-    ({ looked, may }) =>
+    ({ looked, may, stale }) =>
       looked.honest &&
+      !stale &&
       may !== null &&
       (may.turn.code === null || may.approve.code === null) &&
       !left.has(looked.review.intent.intent_id),
@@ -66,6 +85,8 @@ function Batch({ id }: { readonly id: string }) {
   };
   const tools = new Set(members.map(({ looked }) => deedOf(looked.effect).verb));
   const odd = oddOf(members);
+  const again: readonly Button[] =
+    stale === 0 ? [] : [{ text: 'Draw them again', onPress: () => setTimes(times + 1) }];
   const act = runs === can.length ? `Approve ${can.length}, run each once` : `Approve ${can.length}`;
   const done = (finished: unknown): DockProps => {
     const all = finished as readonly FinishedAct[];
@@ -120,7 +141,7 @@ function Batch({ id }: { readonly id: string }) {
           </div>
         </header>
         <section class="calls" aria-label="Proposals">
-          {members.map(({ looked, may }) => {
+          {members.map(({ looked, may, stale, look }) => {
             const { intent, envelope } = looked.review;
             const id = intent.intent_id;
             const { verb, target } = deedOf(looked.effect);
@@ -130,8 +151,8 @@ function Batch({ id }: { readonly id: string }) {
                 <label class="call">
                   <input
                     type="checkbox"
-                    checked={code === null && !left.has(id)}
-                    disabled={code !== null}
+                    checked={code === null && !stale && !left.has(id)}
+                    disabled={code !== null || stale}
                     onChange={() => toggle(id)}
                   />
                   <span class={`v ${odd.has(id) ? 'diff' : ''}`}>
@@ -160,6 +181,12 @@ function Batch({ id }: { readonly id: string }) {
                       {code.words} <code>{code.code}</code>
                     </span>
                   )}
+                  {stale && (
+                    <span class="odd">
+                      <Icon name="tri" />
+                      It is another thing now than what is drawn. It is left out.
+                    </span>
+                  )}
                   {!looked.honest && (
                     <span class="odd">
                       <Icon name="tri" />
@@ -168,7 +195,9 @@ function Batch({ id }: { readonly id: string }) {
                   )}
                 </label>
                 <Fold title="Exactly what runs" note={looked.sealed.code}>
-                  <LookedDeed looked={looked} />
+                  <LookContext.Provider value={look}>
+                    <LookedDeed looked={looked} />
+                  </LookContext.Provider>
                 </Fold>
               </div>
             );
@@ -212,19 +241,49 @@ function Batch({ id }: { readonly id: string }) {
               </>
             }
             may={<span>A proposal that changes meanwhile is refused alone.</span>}
-            buttons={[]}
+            buttons={again}
           />
         ) : (
           <Dock
             state={`ready${can.length}`}
-            says={<b>{act}.</b>}
-            may={<span>A proposal that changes meanwhile is refused alone.</span>}
-            buttons={[{ text: act, key: 'a', icon: 'key', look: 'yes', onPress: begin }]}
+            says={
+              <>
+                <b>{act}.</b>
+                {stale === 1 && ' 1 changed since it was drawn, and is left out.'}
+                {stale > 1 && ` ${stale} changed since they were drawn, and are left out.`}
+              </>
+            }
+            may={
+              <>
+                <span>A proposal that changes meanwhile is refused alone.</span>
+                {unseen.length > 0 && (
+                  <span class="unseen">
+                    Not opened: what runs in <bdi>{unseen.slice(0, 2).map(visible).join(', ')}</bdi>
+                    {unseen.length > 2 ? ` and ${unseen.length - 2} more` : ''}
+                  </span>
+                )}
+              </>
+            }
+            buttons={[...again, { text: act, key: 'a', icon: 'key', look: 'yes', onPress: begin }]}
           />
         )}
       </div>
     </LookContext.Provider>
   );
+}
+
+/** What was seen is told apart by the proposal that it belongs to. */
+function lookAs(look: ScreenLook, { review, sealed }: Looked): ScreenLook {
+  const { intent_id } = review.intent;
+  const name = `${intent_id.slice(0, 8)}, code ${sealed.code.slice(0, 4)}`;
+  return {
+    ...look,
+    needs: (label, is_cut) => look.needs(`${intent_id} ${label}`, is_cut),
+    open: (label) => look.open(`${intent_id} ${label}`),
+    isOpen: (label) => look.isOpen(`${intent_id} ${label}`),
+    seen: (label, place = '') => look.seen(name, `${label} ${place}`),
+    expect: (label, place = '') => look.expect(name, `${label} ${place}`),
+  };
 }
 
 /** The one that does something else, where all others do the same. */

@@ -3,7 +3,7 @@ import { visible } from '../../canonical/visible.ts';
 import { askAhead, takeMay } from '../ahead.ts';
 import { type Intent, useApp, useMe, useOrder, useTold } from '../app.ts';
 import { useCell } from '../cell.ts';
-import { useNow } from '../clock.ts';
+import { useNow, whenIdle } from '../clock.ts';
 import { approveAsked, rejectAsked, turnAsked, withdrawAsked } from '../deciding.ts';
 import { dockStateOf } from '../dock-state.ts';
 import { useKeys } from '../keys.ts';
@@ -54,10 +54,12 @@ export function DecisionDock({ looked, intent, stale, redraw, look, began }: Pro
   // Once this one can be decided on: what comes next must not make it wait.
   useEffect(() => {
     if (may.value === null) return;
-    for (const step of [1, -1]) {
-      const near = nextIn(order, intent_id, step);
-      if (near) askAhead(app, me, near);
-    }
+    return whenIdle(() => {
+      for (const step of [1, -1]) {
+        const near = nextIn(order, intent_id, step);
+        if (near) askAhead(app, me, near);
+      }
+    });
   }, [intent_id, may.value === null]);
   const code = looked.sealed.code;
   const { verb, target } = deedOf(looked.effect);

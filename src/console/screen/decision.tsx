@@ -291,13 +291,13 @@ function Below({ looked, intent }: { readonly looked: Looked; readonly intent: I
     () => api.intents.story({ intent_id }),
     [intent_id],
     ({ subject }) => subject === intent_id,
-    'after paint',
+    'when idle',
   );
   const earlier = useTold(
     () => api.intents.earlier({ intent_id, name: intent.tool }).catch(() => null),
     [intent_id],
     undefined,
-    'after paint',
+    'when idle',
   );
   const story = told.value?.story ?? [];
   const decisions = story.flatMap(({ decision }) =>

@@ -43,10 +43,20 @@ export function dockIn(
       {unseen.length > 2 ? ` and ${unseen.length - 2} more` : ''}
     </span>
   );
+  const unchecked = looked.diffs?.unchecked ?? [];
   const coded = (
-    <span>
-      Code <span class="short">{code}</span>
-    </span>
+    <>
+      <span>
+        Code <span class="short">{code}</span>
+      </span>
+      {unchecked.length > 0 && (
+        <span class="unseen">
+          Too large to be compared with {unchecked.length === 1 ? 'its digest' : 'their digests'} here: the
+          lines of <bdi>{unchecked.slice(0, 2).join(', ')}</bdi>
+          {unchecked.length > 2 ? ` and ${unchecked.length - 2} more` : ''} are the service’s.
+        </span>
+      )}
+    </>
   );
   const undo = undoFact(looked.effect);
   const runs = (

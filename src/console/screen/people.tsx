@@ -7,6 +7,7 @@ import { List, PageFrame } from '../part/page.tsx';
 import { SignedAct } from '../part/signed-act.tsx';
 import { dayOf } from '../words.ts';
 import { Enrol } from './enrol.tsx';
+import { Invite } from './invite.tsx';
 
 const ASSURANCE: Readonly<Record<string, string>> = {
   key_file: 'Key file',
@@ -106,6 +107,7 @@ function People(_: { readonly id: string }) {
               </section>
             ))}
             <Enrol />
+            <Invite />
           </>
         );
       }}

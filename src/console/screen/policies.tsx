@@ -1,4 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
+import { sealedPolicies } from '../../display/policy-check.ts';
 import { useApp, useTold } from '../app.ts';
 import { reasoned } from '../gesture.ts';
 import { Alarms } from '../part/deed.tsx';
@@ -108,8 +109,9 @@ function Changed() {
         Checking recent decisions against these files …
       </p>
     );
-  const { active, files, added, removed, changed, shown, asked, decisions } = told.value;
-  const blocks = [...shown.blocks, ...shown.parts.flatMap((part) => part.blocks)];
+  const { added, removed, changed, shown, asked, decisions } = told.value;
+  const { blocks } = shown;
+  const sealed = sealedPolicies(told.value);
   return (
     <>
       <Alarms shown={shown} />
@@ -153,30 +155,42 @@ function Changed() {
       <section class="dock" aria-label="Decision">
         <div>
           <div class="says">
-            <b>These files become the rules</b>, from the next decision on.
+            {sealed === null ? (
+              <>
+                <b>The service shows other texts than it wants signed.</b> Nothing can be signed here. Do not
+                use this console until you know why. <code>ACT_OTHER</code>
+              </>
+            ) : (
+              <>
+                <b>These files become the rules</b>, from the next decision on. Their digest, computed by this
+                page: <Dig digest={sealed.files} />
+              </>
+            )}
           </div>
         </div>
-        <div class="acts">
-          <SignedAct
-            text="Activate these policies…"
-            subject={files}
-            command="keyturn policy activate"
-            doing="activate these policies"
-            done="They decide from now on."
-            onDone={told.again}
-            ask={(reason) => ({
-              verb: 'policies.activate',
-              request: { reason, snapshot: files, replaces: active },
-              expected: reasoned(
-                '',
-                'policy.activated',
-                'system',
-                { reason, snapshot: files, replaces: active },
-                { free: ['policies'] },
-              ).expected,
-            })}
-          />
-        </div>
+        {sealed && (
+          <div class="acts">
+            <SignedAct
+              text="Activate these policies…"
+              subject={sealed.files}
+              command="keyturn policy activate"
+              doing="activate these policies"
+              done="They decide from now on."
+              onDone={told.again}
+              ask={(reason) => ({
+                verb: 'policies.activate',
+                request: { reason, snapshot: sealed.files, replaces: sealed.active },
+                expected: reasoned(
+                  '',
+                  'policy.activated',
+                  'system',
+                  { reason, snapshot: sealed.files, replaces: sealed.active },
+                  { free: ['policies'] },
+                ).expected,
+              })}
+            />
+          </div>
+        )}
       </section>
     </>
   );

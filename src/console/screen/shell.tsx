@@ -4,7 +4,7 @@ import { visible } from '../../canonical/visible.ts';
 import { useApp, useMe, useOrder } from '../app.ts';
 import { useCell } from '../cell.ts';
 import { KEYS, useKeys } from '../keys.ts';
-import { nextIn } from '../order.ts';
+import { isNarrow, nextIn, screenOf } from '../order.ts';
 import { Icon } from '../part/icon.tsx';
 import { clockOf, grouped } from '../words.ts';
 import { DecisionScreen } from './decision.tsx';
@@ -66,15 +66,8 @@ export function Shell() {
   const ticked = useCell(app.ticked);
   const [freezing, setFreezing] = useState(false);
   const [help, setHelp] = useState(false);
-  const [screen = '', id = ''] = route.replace(/^\//, '').split('/');
-  const deciding = screen === '' || screen === 'queue' || screen === 'decide' || screen === 'batch';
+  const { screen, id, current, deciding } = screenOf(route, order, isNarrow());
   const [first] = order.all;
-  const current =
-    screen === 'decide'
-      ? id
-      : (screen === '' || screen === 'queue') && !narrow()
-        ? (first?.intent_id ?? null)
-        : null;
   useEffect(() => {
     document.title =
       screen === '' || screen === 'decide'
@@ -83,7 +76,7 @@ export function Shell() {
   }, [screen, queue]);
   // What is drawn stays drawn: after a decision nothing else comes in its place by itself.
   useEffect(() => {
-    if (screen === '' && first && !narrow() && ticked.size < 2)
+    if (screen === '' && first && !isNarrow() && ticked.size < 2)
       location.replace(`#/decide/${first.intent_id}`);
   }, [screen, first?.intent_id]);
   const go = (to: string | null) => {
@@ -113,7 +106,7 @@ export function Shell() {
   // A diff needs the room of the queue to stand side by side.
   const is_roomy =
     current !== null && queue?.get(current)?.effect === 'plan' && !matchMedia('(min-width: 1720px)').matches;
-  const list_only = (screen === '' || screen === 'queue') && narrow() && (queue?.size ?? 0) > 0;
+  const list_only = (screen === '' || screen === 'queue') && isNarrow() && (queue?.size ?? 0) > 0;
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
@@ -148,8 +141,6 @@ export function Shell() {
     </>
   );
 }
-
-const narrow = () => matchMedia('(max-width: 1040px)').matches;
 
 function toggled(set: ReadonlySet<string>, one: string): ReadonlySet<string> {
   const next = new Set(set);
