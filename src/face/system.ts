@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { generateKeyPair } from '../canonical/ed25519.ts';
 import { once } from '../canonical/once.ts';
 import { heardNow } from '../journey/beat.ts';
 import * as timing from '../journey/clock.ts';
@@ -6,7 +7,7 @@ import { addControlKey } from '../journey/control.ts';
 import * as executing from '../journey/executor.ts';
 import * as freezing from '../journey/freeze.ts';
 import { limits } from '../limits.ts';
-import { createControlKey, executorKeyIn, ownExecutorKey } from '../project/keys.ts';
+import { executorKeyIn, keepControlKey, ownExecutorKey } from '../project/keys.ts';
 import type { Beat } from '../store/store.ts';
 import { gcOutcome, gcPreview } from './gc.ts';
 import { digest, freeze, id, name, publicKey, time, why } from './parts.ts';
@@ -107,8 +108,10 @@ export const system = {
     input: () => z.strictObject({ reason: z.string() }),
     output: () => z.strictObject({ public_key: publicKey, keys: z.int(), ...why }),
     run: async ({ context, layout }, { reason, signer }) => {
-      const { public_key } = createControlKey(layout);
-      const { body } = await addControlKey(context, { public_key, reason, signer });
+      const pair = generateKeyPair();
+      const { public_key } = pair;
+      const keep = () => keepControlKey(layout, pair);
+      const { body } = await addControlKey(context, { public_key, keep, reason, signer });
       const { control_keys } = await context.store.system();
       return { public_key, keys: control_keys.length, by: body.by, reason };
     },

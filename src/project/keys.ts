@@ -45,8 +45,12 @@ function writeSeed(path: string, { seed }: KeyPair): void {
 /** The key that signs capabilities. Each has a file of its own, so that a rotation never replaces one. */
 export function createControlKey(layout: Layout): KeyPair {
   const pair = generateKeyPair();
-  writeSeed(controlKeyPath(layout, pair.public_key), pair);
+  keepControlKey(layout, pair);
   return pair;
+}
+
+export function keepControlKey(layout: Layout, pair: KeyPair): void {
+  writeSeed(controlKeyPath(layout, pair.public_key), pair);
 }
 
 export function readControlKey(layout: Layout, public_key: string): KeyPair {
