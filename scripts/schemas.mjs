@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { register } from 'tsx/esm/api';
 import { root } from './setup.mjs';
+import { surfacePage } from './surface.mjs';
 
 register();
 const { answerJsonSchema } = await import('../src/cli/schema.ts');
@@ -25,4 +26,4 @@ mkdirSync(join(root, 'schemas'), { recursive: true });
 for (const [name, schema] of Object.entries(schemas))
   writeFileSync(join(root, 'schemas', name), `${JSON.stringify(schema, null, 2)}\n`);
 writeFileSync(join(root, 'schemas', 'keyturn.cedarschema'), CEDAR_SCHEMA);
-writeFileSync(join(root, 'docs', 'api.md'), apiPage());
+writeFileSync(join(root, 'docs', 'api.md'), `${apiPage()}${surfacePage()}`);

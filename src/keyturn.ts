@@ -21,12 +21,12 @@ import type { Account } from './identity/account.ts';
 import { type OpenKey, type Signer, signerOf } from './identity/act.ts';
 import { makeToken, nameInToken, tokenShown } from './identity/agent-token.ts';
 import { requireLabel } from './identity/credential.ts';
-import { draftAct, finishDraft } from './identity/draft.ts';
+import { draftAct, finishDraft, rehearseAct } from './identity/draft.ts';
 import { forgetting, type Passphrase, requirePassphrase } from './identity/passphrase.ts';
 import { activeCredentials, type Principal } from './identity/principal.ts';
 import * as auditingFiles from './journey/audit-file.ts';
 import { type Context, requireIntent } from './journey/context.ts';
-import type { IssueAsked } from './journey/control-plane.ts';
+import type { IssueAnswer, IssueAsked } from './journey/control-plane.ts';
 import * as enrolling from './journey/enrol.ts';
 import { entriesInFile } from './journey/entries.ts';
 import { type ExecuteRequest, executeOrders } from './journey/execute.ts';
@@ -68,6 +68,7 @@ import { configureServer } from './project/server-file.ts';
 import { ownServiceState } from './project/service-state.ts';
 import type { CopyRequest } from './project/store.ts';
 import { keepTokenUses, sharedTokenUses, type TokenUses } from './project/token-uses.ts';
+import type { ReasonCode } from './refusal.ts';
 import type { MigrateOptions } from './store/postgres/store.ts';
 import type { Nonces, ServiceState } from './store/store.ts';
 import type { Telemetry } from './telemetry.ts';
@@ -292,6 +293,8 @@ export class Keyturn {
   /** An act up to its signature, for a proof that comes from elsewhere. Nothing is written. */
   draft = (who: Pick<Signer, 'name' | 'public_key'>, act: (signer: Signer) => Promise<unknown>) =>
     draftAct(who, this.#context.clock(), act);
+  /** Refuses what would refuse the act, before anybody signs. Nothing is written. */
+  static rehearse = rehearseAct;
   /** Ends a draft, also one of another process: the same act, with the proofs of its statements. */
   finish = finishDraft;
 
@@ -357,7 +360,8 @@ export class Keyturn {
   execute = (request: ExecuteRequest) =>
     alone(this.layout.execute_lock, () => executeOrders(this.#context, request));
   /** Issues what was ordered, for an executor on a host without a control key. It writes nothing. */
-  issueFor = (executor: string, asked: IssueAsked) => issueFor(this.#context, executor, asked);
+  issueFor = (executor: string, asked: IssueAsked): Promise<IssueAnswer> =>
+    issueFor(this.#context, executor, asked);
   /** What the executor of this host signs its requests with. */
   executorSigner = () => {
     const { public_key } = this.#context.executor_key();
@@ -390,7 +394,7 @@ export class Keyturn {
   /** Tells the log and the SDK of an operator about something that a door did. */
   observed: Telemetry['span'] = (operation, act, told) => this.#telemetry.span(operation, act, told);
   /** Why the last commit of this process did not reach the disk; null where it did. A file that failed once takes no more from it. */
-  writeFailure = () => this.#context.writing.failed;
+  writeFailure = (): ReasonCode | null => this.#context.writing.failed;
   /** Whether a process of this host runs what is ordered for it. */
   isExecuting = () => isLockTaken(this.layout.execute_lock);
   /** Does something as the one service of this project. Several may share a store that is a server. */
@@ -450,7 +454,7 @@ export { type Proof, verifyProof } from './identity/act.ts';
 export { assuranceOf } from './identity/assurance.ts';
 export { type Credential, keyCredential, type NewCredential, requireMadeBy } from './identity/credential.ts';
 export type { Delegation } from './identity/delegation.ts';
-export type { Draft } from './identity/draft.ts';
+export { type Draft, REHEARSED } from './identity/draft.ts';
 export type { HumanKey } from './identity/keyfile.ts';
 export { type Assertion, challengeOf, type Passkey } from './identity/passkey.ts';
 export { type Registration, verifyEnrolment } from './identity/passkey-enrolment.ts';

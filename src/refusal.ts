@@ -52,7 +52,7 @@ export interface Explanation {
   readonly advice: string;
 }
 
-export const reasonCodes = Object.keys(reasons) as ReasonCode[];
+export const reasonCodes: readonly ReasonCode[] = Object.keys(reasons) as ReasonCode[];
 
 export function isReasonCode(text: string): text is ReasonCode {
   return Object.hasOwn(reasons, text);

@@ -1,4 +1,5 @@
 import {
+  activeCredentials,
   type IntentState,
   Keyturn,
   type Principal,
@@ -44,11 +45,40 @@ export async function requirePossible(
   return code === null ? approves : refuse(code as ReasonCode, words ?? undefined);
 }
 
-/** Unlocks a key for one act. A passphrase that does not open it can be typed again. */
-export function unlock(keyturn: Opened, terminal: Terminal, name: string): Promise<Signer> {
+/** An act of one human of which nothing that can be known stands against. */
+export interface Possible<T> {
+  readonly name: string;
+  readonly act: Act<T>;
+}
+
+type Act<T> = (signer: Signer) => Promise<T>;
+
+/**
+ * Refuses before anything is typed what would be refused after it: the act is rehearsed, up to what its commit looks at. `like` stands for an
+ * act that cannot be rehearsed as it is, because it asks for something or makes a key.
+ */
+export async function possible<T>(
+  keyturn: Opened,
+  name: string,
+  act: Act<T>,
+  like: Act<unknown> = act,
+): Promise<Possible<T>> {
+  const person = (await keyturn.people.list()).principals.find((one) => one.name === name);
+  const key = person && activeCredentials(person).find(({ kind }) => kind === 'key');
+  // Without an enrolled key there is nothing to rehearse with: opening the key file says why.
+  if (key) await Keyturn.rehearse({ name, public_key: key.public_key }, like);
+  return { name, act };
+}
+
+/** Unlocks a key for an act that is possible, and for no other. A passphrase that does not open it can be typed again. */
+export function unlock(keyturn: Opened, terminal: Terminal, { name }: Possible<unknown>): Promise<Signer> {
   return withTries(terminal, ['PASSPHRASE_WRONG'], async () =>
     keyturn.unlock(name, await terminal.askSecret(`Passphrase of ${name}: `)),
   );
+}
+
+export async function sign<T>(keyturn: Opened, terminal: Terminal, act: Possible<T>): Promise<T> {
+  return act.act(await unlock(keyturn, terminal, act));
 }
 
 const TRIES = 3;
@@ -70,15 +100,17 @@ export async function withTries<T>(
 }
 
 /** One act of one human, at the terminal: what it is about, then the passphrase, then the act. */
-export function actAs<T>(
+export async function actAs<T>(
   keyturn: Opened,
   name: string,
-  act: (signer: Signer) => Promise<T>,
+  act: Act<T>,
   show: (columns: number) => readonly string[] = () => [],
+  like: Act<unknown> = act,
 ): Promise<T> {
+  const asked = await possible(keyturn, name, act, like);
   return atTerminal(async (terminal) => {
     await showAll(terminal, show(terminal.columns));
-    return act(await unlock(keyturn, terminal, name));
+    return sign(keyturn, terminal, asked);
   });
 }
 

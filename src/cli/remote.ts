@@ -13,6 +13,7 @@ import {
   Keyturn,
   neededScope,
   type Passphrase,
+  REHEARSED,
   type RemoteLogin,
   type Result,
   readLogin,
@@ -226,6 +227,7 @@ async function acted(asking: Asking, route: Route, acting: Acting): Promise<unkn
   const { nonce: _, ...rest } = request as Asked;
   if (canonicalText(rest) !== canonicalText(withoutNonce(asked))) other('the request');
   const statements = statementsOf(route, draft, acting);
+  if (signer.is_rehearsal) throw REHEARSED;
   const proofs = await signer.sign(statements.map((one) => Buffer.from(one, 'utf8')));
   return asking.ask(route.path, { request, draft, proofs }, {});
 }

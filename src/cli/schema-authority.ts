@@ -48,18 +48,13 @@ export const authorityResults = {
   'policy check': VERBS.policies.check.output(),
   'policy test': VERBS.policies.test.output(),
   'policy diff': VERBS.policies.diff.output(),
-  'policy activate': z.strictObject({
-    snapshot: digest,
-    /** False when these policies were active already. */
-    activated: z.boolean(),
-    by: name.nullable(),
-    reason: z.string(),
-  }),
+  /** What was activated; where these policies are active already, what a diff says. */
+  'policy activate': z.union([VERBS.policies.activate.output(), VERBS.policies.diff.output()]),
   'control rotate': VERBS.system.rotateControlKey.output(),
   'control list': VERBS.system.get.output().pick({ control_keys: true }),
   'control revoke': VERBS.system.revokeControlKey.output(),
   'executor add': VERBS.system.addExecutor.output(),
-  'executor list': VERBS.system.get.output().pick({ executors: true }),
+  'executor list': VERBS.system.get.output(),
   'executor revoke': VERBS.system.revokeExecutor.output(),
   turn: z.strictObject({
     intent_id: id,

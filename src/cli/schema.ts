@@ -1,15 +1,14 @@
 import * as z from 'zod';
-import { gcOutcome, gcPreview } from '../face/gc.ts';
 import { verified } from '../face/ledger.ts';
 import { approval, code, digest, fingerprint, id, name, rejection, time } from '../face/parts.ts';
 import { story, toldEntry } from '../face/told.ts';
 import { VERBS } from '../face/verbs.ts';
 import { authorityResults } from './schema-authority.ts';
 
-/** What `--json` prints, command by command. schemas/cli.json is made from this by scripts/schemas.mjs. */
-
-/** Another intent of the proposer that asks for the same and has not run; null where there is none. */
-const twin = id.nullable();
+/**
+ * What `--json` prints, command by command: the output of the verb that the command asks for. Which commands have an answer of their own, and
+ * why, is listed in test/cli/schema.test.ts. schemas/cli.json is made from this by scripts/schemas.mjs.
+ */
 
 /** A settings file of a client, and whether it is another one now. */
 const hookChange = z.strictObject({ client: z.string(), settings: z.string(), changed: z.boolean() });
@@ -67,7 +66,7 @@ const results = {
         .readonly(),
     ),
   }),
-  propose: VERBS.intents.propose.output().extend({ twin }),
+  propose: VERBS.intents.propose.output(),
   wait: VERBS.intents.waitFor.output(),
   hook: z.strictObject({
     /** What the client is told; null for a yes in silence. */
@@ -130,7 +129,7 @@ const results = {
   approve: VERBS.intents.approve.output(),
   reject: VERBS.intents.reject.output(),
   edit: VERBS.intents.edit.output(),
-  undo: VERBS.intents.undo.output().extend({ twin }),
+  undo: VERBS.intents.undo.output(),
   withdraw: VERBS.intents.withdraw.output(),
   status: VERBS.system.status.output(),
   show: VERBS.intents.story.output(),
@@ -149,27 +148,18 @@ const results = {
   'ledger accept-head': VERBS.ledger.acceptHead.output(),
   'ledger archive': VERBS.ledger.archive.output(),
   'ledger prove': VERBS.ledger.prove.output(),
-  'ledger export': VERBS.ledger.export.output().extend({ file: z.string() }),
+  'ledger export': VERBS.ledger.export.output(),
   'ledger rebuild': VERBS.ledger.rebuild.output(),
   check: VERBS.intents.check.output(),
   /** What it would do with --dry-run, or how it ended. */
   run: z.union([VERBS.runs.preview.output(), VERBS.runs.run.output()]),
-  stop: VERBS.runs.stop.output().extend({
-    /** How it ended; null where that was not recorded yet. */
-    result: z.enum(['success', 'failure', 'partial', 'rolled_back']).nullable(),
-  }),
+  stop: VERBS.runs.stop.output(),
   retry: VERBS.runs.retry.output(),
   resolve: VERBS.runs.resolve.output(),
-  gc: gcPreview.extend({
-    /** `null` with --preview, and where there was nothing to remove. */
-    removed: gcOutcome.nullable(),
-    by: name.nullable(),
-  }),
-  'object erase': z.strictObject({
-    /** What it takes away; with --preview that is all. */
-    erasure: VERBS.ledger.explainErase.output(),
-    erased: VERBS.ledger.erase.output().nullable(),
-  }),
+  /** What would go with --preview and where there is nothing to remove, or what went. */
+  gc: z.union([VERBS.system.previewGc.output(), VERBS.system.gc.output()]),
+  /** What it takes away with --preview, or what was erased. */
+  'object erase': z.union([VERBS.ledger.explainErase.output(), VERBS.ledger.erase.output()]),
   'agent ask': VERBS.conversations.ask.output(),
   'agent answer': VERBS.conversations.answer.output(),
   'agent confirm': VERBS.conversations.confirm.output(),
@@ -180,7 +170,7 @@ const results = {
   'agent slo': VERBS.conversations.slo.output(),
   'agent waive': VERBS.conversations.waive.output(),
   'agent replay': VERBS.conversations.replay.output(),
-  'simulation new': z.strictObject({ id: name, file: z.string() }),
+  'simulation new': VERBS.simulations.scaffold.output(),
   'simulation try': VERBS.simulations.try.output(),
   'simulation check': VERBS.simulations.check.output(),
   'simulation register': VERBS.simulations.register.output(),
@@ -288,6 +278,11 @@ export const problem = z
     facts: z.record(z.string(), z.unknown()),
   })
   .meta({ id: 'problem' });
+
+/** The schema of one command, as `--json` prints it. */
+export function resultSchemas(): Readonly<Record<string, z.ZodType>> {
+  return results;
+}
 
 /** The JSON Schema of everything that `--json` prints. */
 export function answerJsonSchema(): object {

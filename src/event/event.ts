@@ -78,7 +78,6 @@ const bodies = {
   'token.revoked': body(() => ({ token_id: uuid, reason: prose, ...signed })),
   'role.assigned': body(() => ({ roles, reason: prose, ...signed })),
 
-  /** The key that signs capabilities from now on. Older ones still verify what they signed. */
   /** A host issues capabilities with this key. The key that it replaces issues no more; what that one issued still holds. */
   'control_key.added': body(() => ({
     public_key: key,

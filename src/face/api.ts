@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Verb } from './verb.ts';
 import { VERBS } from './verbs.ts';
 
-/** docs/api.md: every verb with what it takes and what it answers. scripts/schemas.mjs writes it; a test fails when it is old. */
+/** docs/api.md, its first part: every verb with what it takes and what it answers. The rest, scripts/surface.mjs makes. A test fails when it is old. */
 export function apiPage(): string {
   const named = new Map<string, Schema>();
   const parts = Object.entries(VERBS).flatMap(([namespace, verbs]) => [
@@ -20,7 +20,7 @@ one answer, or rejects with a \`Refusal\`, whose \`code\` \`keyturn explain\` de
 before anything happens. \`read\` writes nothing; \`act\` is signed by a human, so it takes a \`signer\`; \`write\` is any other change.
 \`keyturn.as({ name })\` has the same verbs for one caller. An agent is refused where nothing is said of agents (NOT_FOR_AGENTS), and a human with the
 role \`auditor\` may only read.
-In TypeScript the types are \`Request<'intents.propose'>\` and \`Result<'intents.propose'>\`.`;
+In TypeScript the types are \`Request<'intents.propose'>\` and \`Result<'intents.propose'>\`. What else the package exports stands at the end.`;
 
 /** As much of a JSON Schema as zod makes of our schemas. */
 interface Schema {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { generateKeyPair } from '../canonical/ed25519.ts';
 import { once } from '../canonical/once.ts';
 import { issuingKeys } from '../gate/system.ts';
 import { heardNow } from '../journey/beat.ts';
@@ -7,7 +8,7 @@ import { addControlKey, revokeControlKey } from '../journey/control.ts';
 import * as executing from '../journey/executor.ts';
 import * as freezing from '../journey/freeze.ts';
 import { limits } from '../limits.ts';
-import { createControlKey, executorKeyIn, newestControlKey, ownExecutorKey } from '../project/keys.ts';
+import { executorKeyIn, keepControlKey, newestControlKey, ownExecutorKey } from '../project/keys.ts';
 import type { Beat } from '../store/store.ts';
 import { gcOutcome, gcPreview } from './gc.ts';
 import { digest, freeze, id, name, publicKey, time, why } from './parts.ts';
@@ -135,8 +136,10 @@ export const system = {
       }),
     run: async ({ context, layout }, { reason, signer }) => {
       const replaces = newestControlKey(layout, issuingKeys(await context.store.system()));
-      const { public_key } = createControlKey(layout);
-      const { body } = await addControlKey(context, { public_key, replaces, reason, signer });
+      const pair = generateKeyPair();
+      const { public_key } = pair;
+      const keep = () => keepControlKey(layout, pair);
+      const { body } = await addControlKey(context, { public_key, replaces, keep, reason, signer });
       const keys = issuingKeys(await context.store.system()).length;
       return { public_key, replaces, keys, by: body.by, reason };
     },

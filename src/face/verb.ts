@@ -4,7 +4,9 @@ import { guardPlain } from '../canonical/json.ts';
 import { once } from '../canonical/once.ts';
 import { describeIssue } from '../event/event.ts';
 import type { Signer } from '../identity/act.ts';
+import { REHEARSED } from '../identity/draft.ts';
 import type { Context } from '../journey/context.ts';
+import { rehearsed, rehearsing } from '../journey/rehearse.ts';
 import type { Config } from '../project/config.ts';
 import type { Layout } from '../project/layout.ts';
 import { isReasonCode, refuse } from '../refusal.ts';
@@ -131,14 +133,25 @@ export function methodsOf<T extends Verbs>(
       try {
         const caller = await who();
         const asked = { ...project, caller, context: contextFor(context, caller, verb) };
-        return await verb.run(asked, requestOf(verb, request) as never);
+        const parsed = requestOf(verb, request);
+        if (isRehearsed(parsed)) return await rehearsed(() => verb.run(rehearsedIn(asked), parsed as never));
+        return await verb.run(asked, parsed as never);
       } catch (error) {
-        telemetry.refused(`${namespace}.${name}`, error);
+        if (error !== REHEARSED) telemetry.refused(`${namespace}.${name}`, error);
         throw error;
       }
     },
   ]);
   return Object.fromEntries(methods) as Methods<T>;
+}
+
+function isRehearsed({ signer }: Partial<Signed>): boolean {
+  return signer?.is_rehearsal ?? false;
+}
+
+function rehearsedIn({ agent, ...project }: OpenProject): OpenProject {
+  const context = rehearsing(project.context);
+  return { ...project, context, agent: async () => ({ ...(await agent()), journey: context }) };
 }
 
 /** The request as the schema has it, with what came from this process beside it. */

@@ -16,6 +16,8 @@ export interface Signer {
   readonly public_key: string;
   /** When the act was drawn up, and the id that it gave, where the proof is for a draft; absent where it is drawn up now. */
   readonly drawn?: Drawn;
+  /** Nothing is signed, and what the act would write is only looked at: see `rehearseAct`. */
+  readonly is_rehearsal?: true;
   /** One proof for each statement, in their order. */
   sign(statements: readonly Uint8Array[]): Promise<readonly Proof[]>;
 }

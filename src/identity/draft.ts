@@ -48,6 +48,28 @@ export async function draftAct(
   return { by: name, key: public_key, at: now.toISOString(), id, statements };
 }
 
+/** Thrown where an act that is rehearsed would be written. */
+export const REHEARSED: unique symbol = Symbol('rehearsed');
+
+/**
+ * Asks everything that would refuse the act, also what its commit would refuse, before a human is asked to sign. Every verb knows a
+ * signer that only rehearses, and writes nothing for it.
+ */
+export async function rehearseAct(
+  { name, public_key }: Pick<Signer, 'name' | 'public_key'>,
+  act: Acting<unknown>,
+): Promise<void> {
+  const sign: Signer['sign'] = async (all) => all.map(() => NO_PROOF);
+  try {
+    await act({ name, public_key, is_rehearsal: true, sign });
+  } catch (error) {
+    if (error !== REHEARSED) throw error;
+  }
+}
+
+/** Has the shape of a proof, and verifies nothing. */
+const NO_PROOF = Buffer.alloc(64).toString('base64');
+
 /** Ends a draft: the act is drawn up again, and the proofs count only if what was signed is what would be signed now. */
 export async function finishDraft<T>(draft: Draft, proofs: readonly Proof[], act: Acting<T>): Promise<T> {
   const { by, key, at, id, statements } = draft;

@@ -56,6 +56,7 @@ export async function archive(
     entries: store.entries(from),
     objects: objectsOfPart(store, from, to),
   });
+  if (existsSync(out)) refuse('FILE_EXISTS', `${out} exists.`);
   const written = await writeHashed(out, chunks);
   try {
     await auditExport(() => readChunks(out), { key: fingerprint, deep: from === 0 });
@@ -128,7 +129,6 @@ async function writeHashed(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly sha256: Digest; readonly bytes: number }> {
-  if (existsSync(path)) refuse('FILE_EXISTS', `${path} exists.`);
   const hash = createHash('sha256');
   let bytes = 0;
   async function* seen() {

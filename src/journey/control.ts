@@ -8,6 +8,8 @@ export interface AddControlKeyRequest {
   readonly public_key: string;
   /** The one of this host that issues no more from then on. */
   readonly replaces: string | null;
+  /** Keeps its private half, once the act is signed and before it is written. */
+  readonly keep: () => void;
   readonly reason: string;
   readonly signer: Signer;
 }
@@ -15,10 +17,11 @@ export interface AddControlKeyRequest {
 /** From now on this key issues capabilities, beside those of other hosts. */
 export async function addControlKey(
   context: Context,
-  { public_key, replaces, reason, signer }: AddControlKeyRequest,
+  { public_key, replaces, keep, reason, signer }: AddControlKeyRequest,
 ): Promise<Event<'control_key.added'>> {
   const facts = { public_key, replaces, reason };
   const added = await signAct(context.origin, 'control_key.added', 'system', facts, signer, context.clock());
+  if (!signer.is_rehearsal) keep();
   await context.store.commit({ events: [added] });
   return added;
 }
@@ -26,7 +29,7 @@ export async function addControlKey(
 /** It issues nothing from now on, and what it issued and was not claimed yet is not run. */
 export async function revokeControlKey(
   context: Context,
-  { public_key, reason, signer }: Omit<AddControlKeyRequest, 'replaces'>,
+  { public_key, reason, signer }: Omit<AddControlKeyRequest, 'replaces' | 'keep'>,
 ): Promise<Event<'control_key.revoked'>> {
   requireHuman(await context.store.find('principal', signer.name), signer.public_key);
   requireControlKey(await context.store.system(), public_key);

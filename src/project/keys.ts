@@ -45,13 +45,17 @@ function writeSeed(path: string, { seed }: KeyPair): void {
 /** The key that signs capabilities. Each has a file of its own, so that a rotation never replaces one. */
 export function createControlKey(layout: Layout): KeyPair {
   const pair = generateKeyPair();
-  writeSeed(controlKeyPath(layout, pair.public_key), pair);
+  keepControlKey(layout, pair);
   return pair;
 }
 
 /** The last of these that this host has; null where it has none. */
 export function newestControlKey(layout: Layout, public_keys: readonly string[]): string | null {
   return public_keys.findLast((one) => existsSync(controlKeyPath(layout, one))) ?? null;
+}
+
+export function keepControlKey(layout: Layout, pair: KeyPair): void {
+  writeSeed(controlKeyPath(layout, pair.public_key), pair);
 }
 
 export function readControlKey(layout: Layout, public_key: string): KeyPair {

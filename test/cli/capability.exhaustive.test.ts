@@ -197,7 +197,7 @@ describe('revoke', () => {
     expect(checked.stdout).toBe('[ERROR] Capability revoked\n');
     expect(checked.stderr).toMatch(/^CAPABILITY_REVOKED: /);
     expect((await scene.run('run', intent.id, intent.hash)).stderr).toMatch(/^CAPABILITY_REVOKED: /);
-    expectError('CAPABILITY_REVOKED', await scene.talk(words, ALICE));
+    expectError('CAPABILITY_REVOKED', await scene.run(...words));
     expectError('CAPABILITY_UNKNOWN', await scene.run('revoke', UNKNOWN_ID, '--reason', 'x'));
     expectError('ID_MALFORMED', await scene.run('revoke', 'x', '--reason', 'x'));
     expectError('USAGE', await scene.run('revoke', intent.capability));

@@ -96,6 +96,12 @@ async function lying<T>(told: Lie, act: () => Promise<T>): Promise<T> {
   }
 }
 
+/** The first draft is only looked at, before the passphrase is asked for; the second one is signed. */
+const afterLook = () => {
+  let drafts = 0;
+  return () => ++drafts > 1;
+};
+
 const approving = (id: string, hash: string) =>
   far.talk(['approve', id], ['to approve it: ', typedCode(hash)], SECRET);
 const approvals = async (id: string) =>
@@ -145,12 +151,14 @@ describe('a service that lies', () => {
     const shown = await project.propose('greet', { name: 'Ada' });
     const other = await project.propose('reach', { count: 3 });
     let passed = '';
-    const drafted =
-      (change: (draft: Body) => Body): Lie =>
-      (path, body, asked) => {
+    const drafted = (change: (draft: Body) => Body): Lie => {
+      const is_signed = afterLook();
+      return (path, body, asked) => {
         passed += JSON.stringify(asked);
-        return path.endsWith('/approve') && body.draft ? { ...body, draft: change(body.draft) } : undefined;
+        const lies = path.endsWith('/approve') && body.draft && is_signed();
+        return lies ? { ...body, draft: change(body.draft) } : undefined;
       };
+    };
     const edited = (from: string, to: string) => (draft: Body) => ({
       ...draft,
       statements: draft.statements.map((one: string) => one.replaceAll(from, to)),
@@ -189,13 +197,13 @@ describe('a service that lies', () => {
   it('gets no order for another executor, or a longer one, than the screen of the grant says', async () => {
     const open = await project.propose('greet', { name: 'Ada' });
     await project.approve(open);
-    const drafted =
-      (pattern: RegExp, to: string): Lie =>
-      (path, body) => {
-        if (!path.endsWith('/grant') || !body.draft) return undefined;
+    const drafted = (pattern: RegExp, to: string, is_signed = afterLook()): Lie => {
+      return (path, body) => {
+        if (!path.endsWith('/grant') || !body.draft || !is_signed()) return undefined;
         const statements = body.draft.statements.map((one: string) => one.replace(pattern, to));
         return { ...body, draft: { ...body.draft, statements } };
       };
+    };
     const later = new Date(Date.now() + 3_600_000).toISOString();
     for (const [member, told] of [
       ['audience', drafted(/"audience":"[^"]+"/, '"audience":"keyturn/other/host"')],
@@ -205,6 +213,8 @@ describe('a service that lies', () => {
       const refused = await lying(told, () => far.talk(['grant', open.id, '--ttl', '60s'], SECRET));
       expect(refused.stderr).toContain(`something other than what was shown: ${member}.`);
     }
+    const at_once = drafted(/"action":"[^"]+"/, '"action":"tool:fail"', () => true);
+    expectError('ACT_OTHER', await lying(at_once, () => far.run('grant', open.id, '--ttl', '60s')));
     const granted = await far.talk(['grant', open.id, '--ttl', '60s'], SECRET);
     expect([granted.code, granted.stderr]).toEqual([0, '']);
   });

@@ -251,7 +251,7 @@ describe('approve', () => {
     const reject = ['reject', intent.id, '--reason', 'no'];
     expect((await project.talk(reject, [PASSPHRASE_QUESTION, PASSPHRASE])).code).toBe(0);
     expectError('INTENT_REJECTED', await project.talk(['approve', intent.id]));
-    expectError('INTENT_REJECTED', await project.talk(reject, [PASSPHRASE_QUESTION, PASSPHRASE]));
+    expectError('INTENT_REJECTED', await project.talk(reject));
     expectError('USAGE', await project.run('reject', intent.id));
   });
 

@@ -88,7 +88,7 @@ describe('a run that a crash left in doubt', () => {
       /^\[ERROR\] Intent already executed at \S+Z\n\[ERROR\] Execution not eligible\n/,
     );
     expect(run.stderr).toMatch(/^RUN_IN_DOUBT: /);
-    const retry = await project.talk(['retry', intent.id, '--reason', 'again'], ASKED);
+    const retry = await project.talk(['retry', intent.id, '--reason', 'again']);
     expect(retry.stderr).toContain('(RUN_IN_DOUBT 4002)');
   });
 
@@ -99,7 +99,7 @@ describe('a run that a crash left in doubt', () => {
       code: 0,
       stdout: `[OK] alice settled ${execution}: it did not happen\n`,
     });
-    expectError('RESOLVE_NOT_DUE', await project.talk(words, ASKED));
+    expectError('RESOLVE_NOT_DUE', await project.talk(words));
     expect((await stateOf(intent)).status).toBe('failed');
     expect((await project.run('status')).stdout).toContain('Failed; a human may authorise one more attempt');
   });
@@ -110,7 +110,7 @@ describe('a run that a crash left in doubt', () => {
     expectError('USAGE', await project.run('resolve', execution, '--outcome', 'maybe', '--reason', 'x'));
     expectError('ID_MALFORMED', await project.run('resolve', 'x', '--outcome', 'happened', '--reason', 'x'));
     const unknown = ['resolve', UNKNOWN_ID, '--outcome', 'happened', '--reason', 'x'];
-    expectError('EXECUTION_NOT_FOUND', await project.talk(unknown, ASKED));
+    expectError('EXECUTION_NOT_FOUND', await project.talk(unknown));
   });
 });
 
@@ -123,10 +123,7 @@ describe('a run that is still at work', () => {
     await until(async () => (await stateOf(intent)).status === 'claimed');
     const execution = (await stateOf(intent)).runs[0]!.execution_id;
     expect((await project.run('status')).stdout).toContain(`RUNNING ${execution}`);
-    const resolved = await project.talk(
-      ['resolve', execution, '--outcome', 'happened', '--reason', 'x'],
-      ASKED,
-    );
+    const resolved = await project.talk(['resolve', execution, '--outcome', 'happened', '--reason', 'x']);
     expect(resolved.stderr).toContain('(RUN_STILL_ALIVE 4006)');
     session.press('\x03');
     expect(await session.exited).toBe(1);
@@ -146,7 +143,7 @@ describe('a run that failed', () => {
     expect(retried.stdout).toBe(
       `[OK] alice authorised attempt 2 of ${intent.id}\nNext: keyturn grant ${intent.id}\n`,
     );
-    expect((await project.talk(retry, ASKED)).stderr).toContain('(RETRY_NOT_DUE 4004)');
+    expect((await project.talk(retry)).stderr).toContain('(RETRY_NOT_DUE 4004)');
     const early = await project.run('run', intent.id, intent.hash);
     expect(early.stderr).toMatch(/^ORDER_MISSING: /);
     const granted = await project.talk(['grant', intent.id], ASKED);

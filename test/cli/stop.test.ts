@@ -51,7 +51,7 @@ describe('stop', () => {
     const stopped = await scene.talk(['stop', intent.id, '--reason', 'wrong', '--json'], ALICE);
     expect(answerOf(stopped)).toMatchObject({
       command: 'stop',
-      result: { intent_id: intent.id, by: 'alice', reason: 'wrong', result: 'partial' },
+      result: { intent_id: intent.id, by: 'alice', reason: 'wrong' },
     });
     expect(await session.exited).toBe(1);
   });

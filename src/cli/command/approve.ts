@@ -5,7 +5,7 @@ import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval } from '../conversation.ts';
 import { earlierLines } from '../earlier.ts';
-import { requirePossible, unlock, whoActs, withTries } from '../human.ts';
+import { type Possible, possible, requirePossible, sign, whoActs, withTries } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { showAll } from '../pager.ts';
 import { painter } from '../paint.ts';
@@ -25,6 +25,7 @@ export function approve(call: Call): Promise<Answer> {
     const seen = await keyturn.intents.review({ intent_id });
     if (hash !== undefined && hash !== seen.intent.hash) refuse('HASH_MISMATCH');
     await requirePossible(keyturn, seen.intent, name, 'approve');
+    const approval = await approvalOf(keyturn, { seen, name, ttl_s });
     const result = await atTerminal(async (terminal) => {
       await showReview(terminal, seen, await earlierLines(keyturn, terminal, { intent_id, name }));
       await withTries(terminal, ['CONFIRMATION_WRONG'], async () => {
@@ -34,7 +35,7 @@ export function approve(call: Call): Promise<Answer> {
         if (typed === '') refuse('CONFIRMATION_DECLINED');
         if (!beginsCode(typed, seen.intent.hash)) refuse('CONFIRMATION_WRONG', NOT_THE_CODE);
       });
-      return sign(keyturn, terminal, { seen, name, ttl_s });
+      return sign(keyturn, terminal, approval);
     });
     return { result, lines: approvedLines(result, await afterApproval(keyturn, seen.intent)) };
   });
@@ -77,16 +78,14 @@ export interface Signing {
   readonly ttl_s?: number | undefined;
 }
 
-/** The passphrase comes last: what it signs is the hash of what was on the screen. */
-export async function sign(
+/** What is signed is the hash of what was on the screen. */
+export function approvalOf(
   keyturn: Opened,
-  terminal: Terminal,
-  signing: Signing,
-): Promise<Result<'intents.approve'>> {
-  const { intent_id, hash } = signing.seen.intent;
-  const signer = await unlock(keyturn, terminal, signing.name);
-  const ttl = signing.ttl_s === undefined ? {} : { ttl_s: signing.ttl_s };
-  return keyturn.intents.approve({ intent_id, hash, signer, ...ttl });
+  { seen, name, ttl_s }: Signing,
+): Promise<Possible<Result<'intents.approve'>>> {
+  const { intent_id, hash } = seen.intent;
+  const ttl = ttl_s === undefined ? {} : { ttl_s };
+  return possible(keyturn, name, (signer) => keyturn.intents.approve({ intent_id, hash, signer, ...ttl }));
 }
 
 export function approvedLines(
@@ -111,9 +110,8 @@ export function reject(call: Call): Promise<Answer> {
     const intent_id = await meantBy(keyturn, 'intent', typed);
     const name = await whoActs(keyturn, call.options.as);
     const { hash } = await keyturn.intents.get({ intent_id });
-    const result = await atTerminal((terminal) =>
-      signRejection(keyturn, terminal, { intent_id, hash, name, reason }),
-    );
+    const rejection = await rejectionOf(keyturn, { intent_id, hash, name, reason });
+    const result = await atTerminal((terminal) => sign(keyturn, terminal, rejection));
     return { result, lines: [rejectedLine(result)] };
   });
 }
@@ -125,13 +123,11 @@ export interface Rejection {
   readonly reason: string;
 }
 
-export async function signRejection(
+export function rejectionOf(
   keyturn: Opened,
-  terminal: Terminal,
-  { intent_id, hash, name, reason }: Rejection,
-): Promise<Result<'intents.reject'>> {
-  const signer = await unlock(keyturn, terminal, name);
-  return keyturn.intents.reject({ intent_id, hash, reason, signer });
+  { name, ...rejected }: Rejection,
+): Promise<Possible<Result<'intents.reject'>>> {
+  return possible(keyturn, name, (signer) => keyturn.intents.reject({ ...rejected, signer }));
 }
 
 export function rejectedLine({ intent_id, by }: Result<'intents.reject'>): string {

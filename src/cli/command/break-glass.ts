@@ -1,7 +1,7 @@
 import { visible } from '../../canonical/visible.ts';
 import type { Answer, Call } from '../answer.ts';
 import { glassBanner } from '../capability-lines.ts';
-import { unlock, whoActs } from '../human.ts';
+import { possible, sign, whoActs } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
 import { writing } from '../project.ts';
@@ -19,6 +19,9 @@ export function breakGlass(call: Call): Promise<Answer> {
     const name = await whoActs(keyturn, call.options.as);
     const seen = await keyturn.intents.review({ intent_id });
     const { hash } = seen.intent;
+    const asked = await possible(keyturn, name, (signer) =>
+      keyturn.runs.breakGlass({ intent_id, hash, reason, signer }),
+    );
     const result = await atTerminal(async (terminal) => {
       const shout = glassBanner(`${name} for ${intent_id}: ${visible(reason)}`);
       const paint = painter(true);
@@ -27,8 +30,7 @@ export function breakGlass(call: Call): Promise<Answer> {
         seen,
         shout.map((line) => paint('alarm', line)),
       );
-      const signer = await unlock(keyturn, terminal, name);
-      return keyturn.runs.breakGlass({ intent_id, hash, reason, signer });
+      return sign(keyturn, terminal, asked);
     });
     if (!call.options.json) say(2, glassBanner(`${result.humans.join(' and ')} for ${intent_id}`));
     return { result, lines: toldLines(result) };

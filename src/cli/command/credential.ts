@@ -1,7 +1,7 @@
+import { generateKeyPair } from '../../canonical/ed25519.ts';
 import { visible } from '../../canonical/visible.ts';
 import {
   activeCredentials,
-  assuranceOf,
   type Credential,
   Keyturn,
   keyCredential,
@@ -10,10 +10,9 @@ import {
 } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { actAs, newPassphrase, unlock, whoActs } from '../human.ts';
+import { actAs, newPassphrase, possible, unlock, whoActs } from '../human.ts';
 import { isKeyBeginning } from '../operand.ts';
 import { type Opened, reading, writing, writingHere } from '../project.ts';
-import type { Result } from '../schema.ts';
 import { fields, table } from '../table.ts';
 import { atTerminal } from '../terminal.ts';
 import { addPasskey } from './passkey.ts';
@@ -26,10 +25,19 @@ export function add(call: Call): Promise<Answer> {
   return writingHere(call, async (keyturn) => {
     const by = await whoActs(keyturn, as);
     const [name = by] = call.operands;
-    requireAddable(await principalOf(keyturn, name), by);
-    if (passkey) return told(name, label, await addPasskey(keyturn, { name, by, label, reason }));
+    const { public_key } = generateKeyPair();
+    const asked = await possible(keyturn, by, (signer) =>
+      keyturn.people.addCredential({
+        name,
+        credential: keyCredential(public_key, label),
+        reason,
+        signer,
+        holder: { ...signer, name, public_key },
+      }),
+    );
+    if (passkey) return told(name, label, await addPasskey(keyturn, { name, by, label, reason }, asked));
     const result = await atTerminal(async (terminal) => {
-      const signer = await unlock(keyturn, terminal, by);
+      const signer = await unlock(keyturn, terminal, asked);
       const passphrase = await newPassphrase(terminal, name, keyturn.layout.root);
       const holder = await keyturn.createKey(name, passphrase);
       const credential = keyCredential(holder.public_key, label);
@@ -44,42 +52,16 @@ function told(name: string, label: string, result: Verb<'people.addCredential'>)
   return { result, lines: [...lines, ...fields([['Public key', result.public_key]])] };
 }
 
-/** Before a passphrase is typed. The store looks again. */
-function requireAddable(person: Principal, by: string): void {
-  if (person.kind !== 'human')
-    refuse('NOT_HUMAN', `"${person.name}" is an agent, which has one key at most.`);
-  if (person.status === 'revoked') refuse('KEY_REVOKED', `"${person.name}" was revoked.`);
-  if (by !== person.name && activeCredentials(person).length > 0) refuse('CREDENTIAL_FOREIGN');
-}
-
 export function list(call: Call): Promise<Answer> {
   const [name] = call.operands;
   return reading(call, async (keyturn) => {
-    const people =
-      name === undefined ? (await keyturn.people.list()).principals : [await principalOf(keyturn, name)];
-    const credentials = people.flatMap((one) => one.credentials.map((each) => summaryOf(one, each)));
-    const result: Result<'credential list'> = { credentials };
+    const result = await keyturn.people.credentials(name === undefined ? {} : { name });
     const headings = ['NAME', 'LABEL', 'KIND', 'STATUS', 'ADDED', 'BY', 'PUBLIC KEY'];
-    return { result, lines: table(headings, credentials.map(row)) };
+    return { result, lines: table(headings, result.credentials.map(row)) };
   });
 }
 
-type Summary = Result<'credential list'>['credentials'][number];
-
-function summaryOf({ name, status }: Principal, credential: Credential): Summary {
-  const { label, public_key, added_at, added_by } = credential;
-  const passkey = credential.kind === 'passkey' ? credential : null;
-  return {
-    name,
-    label,
-    public_key,
-    assurance: assuranceOf(passkey),
-    status: status === 'active' ? credential.status : 'revoked',
-    added_at,
-    added_by,
-    passkey: passkey && { rp_id: passkey.rp_id, origins: passkey.origins, aaguid: passkey.aaguid },
-  };
-}
+type Summary = Verb<'people.credentials'>['credentials'][number];
 
 const KIND: Readonly<Record<Summary['assurance'], string>> = {
   key_file: 'key',
@@ -98,13 +80,12 @@ export function revoke(call: Call): Promise<Answer> {
   return writing(call, async (keyturn) => {
     const by = await whoActs(keyturn, call.options.as);
     const { public_key, label } = credentialIn(await principalOf(keyturn, name), which);
-    await actAs(
+    const result = await actAs(
       keyturn,
       by,
       (signer) => keyturn.people.revokeCredential({ name, public_key, reason, signer }),
       () => [`Revoke: "${label}" of ${name}, with all that it approved and delegated`],
     );
-    const result: Result<'credential revoke'> = { name, label, public_key, by, reason };
     return { result, lines: [`[OK] "${label}" of ${name} is revoked`] };
   });
 }

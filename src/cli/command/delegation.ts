@@ -128,8 +128,8 @@ function addedLines({
 
 export function list(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const delegations = (await keyturn.agents.delegations()).delegations;
-    const result: Result<'delegation list'> = { delegations };
+    const result = await keyturn.agents.delegations();
+    const { delegations } = result;
     if (delegations.length === 0) return { result, lines: ['Nothing is delegated.'] };
     const now = new Date();
     const rows = delegations.map((one) => row(one, now));

@@ -1,6 +1,6 @@
 import { codeOf } from '../../canonical/code.ts';
 import type { JsonObject } from '../../canonical/json.ts';
-import { activeCredentials, type Keyturn, parseDuration, type Request, type Result } from '../../keyturn.ts';
+import { type Keyturn, parseDuration, type Request, type Result } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { edited } from '../editor.ts';
@@ -27,7 +27,6 @@ export function edit(call: Call): Promise<Answer> {
       ...(await changesIn(keyturn, seen, call.options)),
       ...(ttl_s !== null && { expiry: new Date(Date.now() + ttl_s * 1000).toISOString() }),
     };
-    await requirePossible(keyturn, request, name);
     const { tool, proposer } = seen.intent;
     const result = await actAs(
       keyturn,
@@ -81,14 +80,6 @@ async function inEditor({ envelope: { declared_goal, effect } }: Review): Promis
     declared_goal: made.declared_goal,
     plan: { plan: made.plan, config: made.config, task_id },
   } as Changes;
-}
-
-/** Refuses before a passphrase is typed what would be refused after it. */
-async function requirePossible(keyturn: Keyturn, request: Edit, name: string): Promise<void> {
-  const person = (await keyturn.people.list()).principals.find((one) => one.name === name);
-  const [credential] = person ? activeCredentials(person) : [];
-  const { public_key } = credential ?? refuse('PRINCIPAL_UNKNOWN');
-  await keyturn.draft({ name, public_key }, (signer) => keyturn.intents.edit({ ...request, signer }));
 }
 
 async function editedLines(

@@ -38,8 +38,7 @@ function requireKey(text: string): string {
 
 export function list(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const { executors } = await keyturn.system.get();
-    const result: Result<'executor list'> = { executors };
+    const result = await keyturn.system.get();
     const headings = ['NAME', 'SERVES', 'HOST', 'STATUS', 'HEARD', 'ADDED', 'BY', 'PUBLIC KEY'];
     return { result, lines: table(headings, result.executors.map(row)) };
   });

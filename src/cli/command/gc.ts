@@ -2,10 +2,9 @@ import { visible } from '../../canonical/visible.ts';
 import { type Keyturn, parseDuration, type Request, type Result as Verbs } from '../../keyturn.ts';
 import { explain, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
-import { unlock, whoActs } from '../human.ts';
+import { type Possible, possible, sign, whoActs } from '../human.ts';
 import { showAll } from '../pager.ts';
 import { readingHere, writingHere } from '../project.ts';
-import type { Result } from '../schema.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 
 type Policy = Request<'system.previewGc'>;
@@ -22,16 +21,20 @@ export function gc(call: Call): Promise<Answer> {
   if (preview)
     return readingHere(call, async (keyturn) => {
       const found = await keyturn.system.previewGc(policy);
-      return { result: resultOf(found, null, null), lines: previewLines(found), is_long: true };
+      return { result: found, lines: previewLines(found), is_long: true };
     });
   if (reason === undefined) refuse('USAGE', 'Say why with --reason, or look first with --preview.');
   return writingHere(call, async (keyturn) => {
     const name = await whoActs(keyturn, as);
     const found = await keyturn.system.previewGc(policy);
     if (found.removes.length + found.objects.removes.length === 0)
-      return { result: resultOf(found, null, null), lines: previewLines(found), is_long: true };
-    const outcome = await atTerminal((terminal) => askAndRemove(keyturn, terminal, found, name, reason));
-    return answerOf(found, outcome, name);
+      return { result: found, lines: previewLines(found), is_long: true };
+    const { removes: runs, objects } = found;
+    const asked = await possible(keyturn, name, (signer) =>
+      keyturn.system.gc({ runs, objects: objects.removes, reason, signer }),
+    );
+    const outcome = await atTerminal((terminal) => askAndRemove(keyturn, terminal, found, asked));
+    return answerOf(outcome, name);
   });
 }
 
@@ -51,13 +54,11 @@ async function askAndRemove(
   keyturn: Keyturn,
   terminal: Terminal,
   found: Preview,
-  name: string,
-  reason: string,
+  asked: Possible<Outcome>,
 ): Promise<Outcome> {
   await showAll(terminal, previewLines(found));
   if (undoLostBy(found).length > 0) await requireGivenUp(terminal);
-  const signer = await unlock(keyturn, terminal, name);
-  return keyturn.system.gc({ runs: found.removes, objects: found.objects.removes, reason, signer });
+  return sign(keyturn, terminal, asked);
 }
 
 async function requireGivenUp(terminal: Terminal): Promise<void> {
@@ -140,9 +141,8 @@ function bytesOf(all: readonly { readonly bytes: number }[]): number {
   return all.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-function answerOf(found: Preview, outcome: Outcome, by: string): Answer {
-  const { runs, objects } = outcome;
-  const result = resultOf(found, outcome, by);
+function answerOf(result: Outcome, by: string): Answer {
+  const { runs, objects } = result;
   const failed = runs.filter(({ removed }) => !removed);
   const gone = runs.filter(({ removed }) => removed);
   const why = [...failed, objects].find(({ code }) => code !== null);
@@ -157,8 +157,4 @@ function answerOf(found: Preview, outcome: Outcome, by: string): Answer {
   ];
   if (!why) return { result, lines };
   return { result, lines, refusal: new Refusal(why.code!, why.message ?? undefined) };
-}
-
-function resultOf(found: Preview, outcome: Outcome | null, by: string | null): Result<'gc'> {
-  return { ...found, removed: outcome, by };
 }

@@ -1,15 +1,17 @@
 import { existsSync } from 'node:fs';
+import { generateKeyPair } from '../../canonical/ed25519.ts';
 import { visible } from '../../canonical/visible.ts';
 import {
   activeCredentials,
   Keyturn,
   type Principal,
+  type Request,
   type Signer,
   type Result as Verb,
 } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { actAs, newPassphrase, unlock, whoActs } from '../human.ts';
+import { actAs, newPassphrase, possible, unlock, whoActs } from '../human.ts';
 import { reading, writing, writingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields, table } from '../table.ts';
@@ -51,12 +53,24 @@ async function requireFree(keyturn: Keyturn, name: string): Promise<void> {
   if (taken) refuse('PRINCIPAL_EXISTS', `"${name}" is enrolled already.`);
 }
 
-function enrol(keyturn: Keyturn, name: string, { options }: Call): Promise<Enrolled> {
+async function enrol(keyturn: Keyturn, name: string, { options }: Call): Promise<Enrolled> {
   const { keyOut, role: roles = [] } = options;
   if (keyOut !== undefined && existsSync(keyOut))
     refuse('WRITE_FAILED', `${keyOut} exists already. It is never overwritten: choose another name.`);
+  const by = await whoActs(keyturn, options.as);
+  // The key is made only when nothing else can be refused, and one that is never kept stands for it until then.
+  const rehearsed = options.agent && keyOut === undefined ? null : generateKeyPair().public_key;
+  const asked = await possible(keyturn, by, (signer) =>
+    keyturn.people.enrol({
+      name,
+      principal: options.agent ? 'agent' : 'human',
+      public_key: rehearsed,
+      roles,
+      signer,
+    } as Request<'people.enrol'>),
+  );
   return atTerminal(async (terminal) => {
-    const signer = await unlock(keyturn, terminal, await whoActs(keyturn, options.as));
+    const signer = await unlock(keyturn, terminal, asked);
     if (options.agent) {
       const public_key = keyOut === undefined ? null : Keyturn.createAgentKey(keyOut).public_key;
       const enrolled = await keyturn.people.enrol({ name, principal: 'agent', public_key, roles, signer });
@@ -117,9 +131,7 @@ export function revoke(call: Call): Promise<Answer> {
   const reason = call.options.reason!;
   return writing(call, async (keyturn) => {
     const by = await whoActs(keyturn, call.options.as);
-    const result = await atTerminal(async (terminal) =>
-      keyturn.people.revoke({ name, reason, signer: await unlock(keyturn, terminal, by) }),
-    );
+    const result = await actAs(keyturn, by, (signer) => keyturn.people.revoke({ name, reason, signer }));
     return { result, lines: [`[OK] ${name} is revoked`] };
   });
 }

@@ -5,7 +5,6 @@ import type { Answer, Call } from '../answer.ts';
 import { readInput, writeOutput } from '../input.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { reading, writing } from '../project.ts';
-import type { Result } from '../schema.ts';
 
 export function head(call: Call): Promise<Answer> {
   const { out } = call.options;
@@ -48,9 +47,8 @@ export function exportLedger(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const to = (chunks: AsyncIterable<Uint8Array>) =>
       out === undefined ? flow(chunks) : writeOutput(out, chunks, modeOf(with_objects));
-    const exported = await keyturn.ledger.export({ with_objects, to });
-    const result: Result<'ledger export'> = { file: out ?? '-', ...exported };
-    const written = [`[OK] The ledger is in ${out}`, `Ledger key: ${exported.key}`];
+    const result = await keyturn.ledger.export({ with_objects, to });
+    const written = [`[OK] The ledger is in ${out}`, `Ledger key: ${result.key}`];
     return { result, lines: out === undefined ? [] : written };
   });
 }

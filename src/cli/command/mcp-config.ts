@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { generateKeyPair } from '../../canonical/ed25519.ts';
 import { visible } from '../../canonical/visible.ts';
-import { Keyturn } from '../../keyturn.ts';
+import { Keyturn, type Signer } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
@@ -20,11 +21,18 @@ export function config(call: Call): Promise<Answer> {
     if (known && known.kind !== 'agent') refuse('PRINCIPAL_EXISTS', `"${name}" is no agent.`);
     if (!known) {
       const by = await whoActs(keyturn, call.options.as);
-      await actAs(keyturn, by, (signer) => {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-        const { public_key } = Keyturn.createAgentKey(path);
-        return keyturn.people.enrol({ name, principal: 'agent', public_key, signer });
-      });
+      const enrol = (signer: Signer, { public_key }: { readonly public_key: string }) =>
+        keyturn.people.enrol({ name, principal: 'agent', public_key, signer });
+      await actAs(
+        keyturn,
+        by,
+        (signer) => {
+          mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+          return enrol(signer, Keyturn.createAgentKey(path));
+        },
+        () => [],
+        (signer) => enrol(signer, generateKeyPair()),
+      );
     }
     // By its path: a client has a PATH of its own, on which a package in a folder is not.
     const [command = '', ...program] = thisProgram();

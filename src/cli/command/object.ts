@@ -1,12 +1,13 @@
 import { visible } from '../../canonical/visible.ts';
-import type { Keyturn, Result as VerbResult } from '../../keyturn.ts';
+import type { Result as VerbResult } from '../../keyturn.ts';
 import { explain, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { unlock, whoActs } from '../human.ts';
+import { possible, sign, whoActs } from '../human.ts';
 import { requireDigest } from '../operand.ts';
 import { readingHere, writingHere } from '../project.ts';
-import type { Result } from '../schema.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
+
+type Erasure = VerbResult<'ledger.explainErase'>;
 
 export function erase(call: Call): Promise<Answer> {
   const digest = requireDigest(call);
@@ -14,37 +15,32 @@ export function erase(call: Call): Promise<Answer> {
   if (preview)
     return readingHere(call, async (keyturn) => {
       const erasure = await keyturn.ledger.explainErase({ digest });
-      const result: Result<'object erase'> = { erasure, erased: null };
-      return { result, lines: erasureLines(erasure) };
+      return { result: erasure, lines: erasureLines(erasure) };
     });
   if (reason === undefined) refuse('USAGE', 'Say why with --reason, or look first with --preview.');
   return writingHere(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
-    const result: Result<'object erase'> = await atTerminal((terminal) =>
-      askAndErase(keyturn, terminal, digest, name, reason),
+    const erasure = await keyturn.ledger.explainErase({ digest });
+    const { holders, undo } = erasure;
+    const asked = await possible(keyturn, name, (signer) =>
+      keyturn.ledger.erase({ digest, reason, signer, holders, undo }),
     );
+    const result = await atTerminal(async (terminal) => {
+      await askAbout(terminal, erasure);
+      return sign(keyturn, terminal, asked);
+    });
     return { result, lines: [`[OK] ${name} erased ${digest}. The ledger keeps its digest`] };
   });
 }
 
-async function askAndErase(
-  keyturn: Keyturn,
-  terminal: Terminal,
-  digest: string,
-  name: string,
-  reason: string,
-) {
-  const erasure = await keyturn.ledger.explainErase({ digest });
+async function askAbout(terminal: Terminal, erasure: Erasure): Promise<void> {
   terminal.write(`${erasureLines(erasure).join('\n')}\n`);
-  const { kept, holders, undo } = erasure;
-  if (kept !== null) refuse('OBJECT_KEPT', undefined, { role: kept });
+  const { digest, holders, undo } = erasure;
   if (holders > 1)
     await requireTyped(terminal, `Type ${holders} to erase it for all ${holders}: `, String(holders));
   if (undo.length > 0) await requireTyped(terminal, 'Type "no undo" to give up the undo: ', 'no undo');
   const begin = digest.slice(0, 8);
   await requireTyped(terminal, `Type ${begin} to erase it: `, begin);
-  const signer = await unlock(keyturn, terminal, name);
-  return { erasure, erased: await keyturn.ledger.erase({ digest, reason, signer, holders, undo }) };
 }
 
 async function requireTyped(terminal: Terminal, question: string, expected: string): Promise<void> {
@@ -53,7 +49,7 @@ async function requireTyped(terminal: Terminal, question: string, expected: stri
 }
 
 /** What it is, what goes with it, what rests on it, and what is lost. */
-function erasureLines(erasure: VerbResult<'ledger.explainErase'>): string[] {
+function erasureLines(erasure: Erasure): string[] {
   const { digest, bytes, objects, kept, holders, named_by, stops, undo, replay } = erasure;
   const [self, ...together] = objects;
   const of = new Map(named_by.map((one) => [one.subject, one]));

@@ -1,7 +1,7 @@
 import { visible } from '../../canonical/visible.ts';
 import { type Draft, type Keyturn, onlyKeyOf, type Passkey, type Result as Verb } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
-import { unlock } from '../human.ts';
+import { type Possible, unlock } from '../human.ts';
 import { showAll } from '../pager.ts';
 import { fields } from '../table.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
@@ -16,7 +16,11 @@ interface Wanted {
 const POLL_MS = 300;
 
 /** By the service that runs here: a link, two touches in a browser, then the key file of whoever acts vouches for the passkey. */
-export function addPasskey(keyturn: Keyturn, wanted: Wanted): Promise<Verb<'people.addCredential'>> {
+export function addPasskey(
+  keyturn: Keyturn,
+  wanted: Wanted,
+  asked: Possible<unknown>,
+): Promise<Verb<'people.addCredential'>> {
   return atTerminal(async (terminal) => {
     const { askLocally } = await import('../../serve/local.ts');
     const ask = (step: string, asked: object) =>
@@ -31,7 +35,7 @@ export function addPasskey(keyturn: Keyturn, wanted: Wanted): Promise<Verb<'peop
       const draft = await signedInBrowser(() => ask('list', { enrolment_id }));
       const statement = Buffer.from(draft.statements[0] ?? '', 'utf8');
       await showAll(terminal, linesOf(passkeyIn(keyturn, statement, wanted, key), wanted));
-      const proofs = await vouch(keyturn, terminal, wanted.by, key, statement);
+      const proofs = await vouch(keyturn, terminal, asked, key, statement);
       return (await ask('finish', { enrolment_id, proofs })) as Verb<'people.addCredential'>;
     } catch (error) {
       await ask('drop', { enrolment_id }).catch(() => {});
@@ -88,8 +92,15 @@ function linesOf({ rp_id, origins, can_sync, aaguid, public_key, label }: Passke
   ];
 }
 
-async function vouch(keyturn: Keyturn, terminal: Terminal, by: string, key: string, statement: Buffer) {
-  const signer = await unlock(keyturn, terminal, by);
-  if (signer.public_key !== key) refuse('CREDENTIAL_AMBIGUOUS', `"${by}" has several key files here.`);
+async function vouch(
+  keyturn: Keyturn,
+  terminal: Terminal,
+  asked: Possible<unknown>,
+  key: string,
+  statement: Buffer,
+) {
+  const signer = await unlock(keyturn, terminal, asked);
+  if (signer.public_key !== key)
+    refuse('CREDENTIAL_AMBIGUOUS', `"${asked.name}" has several key files here.`);
   return signer.sign([statement]);
 }

@@ -7,7 +7,6 @@ import { folded, type Sheet } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
 import { type Paint, painter, stdoutPainter } from '../paint.ts';
 import { type Opened, reading, writingHere } from '../project.ts';
-import type { Result } from '../schema.ts';
 import { stdoutLook } from '../screen.ts';
 import { countOf } from './list.ts';
 
@@ -111,10 +110,10 @@ export function activate(call: Call): Promise<Answer> {
     const errors = (await keyturn.policies.check()).problems.filter(({ severity }) => severity === 'error');
     if (errors.length > 0) throw unusable(errors);
     const found = await keyturn.policies.diff();
-    if (found.active === found.files) return activeAlready(found.files, reason);
+    if (found.active === found.files) return { result: found, lines: [ACTIVE_ALREADY] };
     await requireTable(keyturn);
     const name = await whoActs(keyturn, call.options.as);
-    const { policies, ...activated } = await actAs(
+    const result = await actAs(
       keyturn,
       name,
       // Whoever edits the files while the passphrase is typed would have others activated than were shown.
@@ -122,18 +121,12 @@ export function activate(call: Call): Promise<Answer> {
         keyturn.policies.activate({ reason, signer, snapshot: found.files, replaces: found.active }),
       (columns) => diffLines(found, { paint: painter(true), columns }),
     );
-    const result: Result<'policy activate'> = { ...activated, activated: true };
-    return {
-      result,
-      lines: [`[OK] ${result.by} activated ${policies} policies`, `Snapshot: ${result.snapshot}`],
-    };
+    const { by, policies, snapshot } = result;
+    return { result, lines: [`[OK] ${by} activated ${policies} policies`, `Snapshot: ${snapshot}`] };
   });
 }
 
-function activeAlready(snapshot: string, reason: string): Answer {
-  const result: Result<'policy activate'> = { snapshot, activated: false, by: null, reason };
-  return { result, lines: ['[OK] The files in policies/ are the active policies. Nothing was done'] };
-}
+const ACTIVE_ALREADY = '[OK] The files in policies/ are the active policies. Nothing was done';
 
 async function requireTable(keyturn: Opened): Promise<void> {
   const failed = (await keyturn.policies.test()).tests.filter(({ passed }) => !passed);

@@ -9,7 +9,6 @@ import { actAs, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
 import { meantBy, requireId, requireTyped } from '../operand.ts';
 import { type Opened, writing } from '../project.ts';
-import type { Result as Printed } from '../schema.ts';
 import { fields } from '../table.ts';
 import { planFrom } from './plan.ts';
 
@@ -21,8 +20,10 @@ export function propose(call: Call): Promise<Answer> {
     options.envelope === undefined ? null : envelopeIn(readInput(options.envelope, limits.json_bytes));
   return writing(call, async (keyturn) => {
     const draft = (envelope ?? (await draftOf(keyturn, options))) as Request<'intents.propose'>;
-    const signer = await signerIn(keyturn, options);
-    return proposed(keyturn, await keyturn.intents.propose({ ...draft, signer }));
+    const result = await signedIn(keyturn, options, (signer) =>
+      keyturn.intents.propose({ ...draft, signer }),
+    );
+    return { result, lines: await told(keyturn, result) };
   });
 }
 
@@ -32,8 +33,10 @@ export function undo(call: Call): Promise<Answer> {
   const { goal: declared_goal, by: issuer } = call.options;
   return writing(call, async (keyturn) => {
     const intent_id = await meantBy(keyturn, 'intent', typed);
-    const signer = await signerIn(keyturn, call.options);
-    return proposed(keyturn, await keyturn.intents.undo({ intent_id, issuer, declared_goal, signer }));
+    const result = await signedIn(keyturn, call.options, (signer) =>
+      keyturn.intents.undo({ intent_id, issuer, declared_goal, signer }),
+    );
+    return { result, lines: await told(keyturn, result) };
   });
 }
 
@@ -74,10 +77,14 @@ function envelopeIn(bytes: Uint8Array): object {
 }
 
 /** The proposer's own key makes the name a fact. An envelope names its proposer itself. */
-async function signerIn(keyturn: Opened, { agentKey, by, sign }: Options): Promise<Signer | undefined> {
-  if (sign) return actAs(keyturn, await whoActs(keyturn, by), async (signer) => signer);
-  if (agentKey === undefined) return undefined;
-  return by === undefined ? ownerOf(keyturn, agentKey) : Keyturn.agentSigner(by, agentKey);
+async function signedIn<T>(
+  keyturn: Opened,
+  { agentKey, by, sign }: Options,
+  propose: (signer?: Signer) => Promise<T>,
+): Promise<T> {
+  if (sign) return actAs(keyturn, await whoActs(keyturn, by), propose);
+  if (agentKey === undefined) return propose();
+  return propose(by === undefined ? await ownerOf(keyturn, agentKey) : Keyturn.agentSigner(by, agentKey));
 }
 
 function requireOneSource(options: Options): void {
@@ -132,24 +139,10 @@ export function pairsOf(words: readonly string[]): ReadonlyMap<string, string> {
   return pairs;
 }
 
-/** The proposer may have asked for the same before. */
-async function proposed(keyturn: Opened, proposal: Result<'intents.propose'>): Promise<Answer> {
-  const { intent_id } = proposal;
-  const twin = proposal.repeated ? null : (await keyturn.intents.twin({ intent_id })).intent_id;
-  const result: Printed<'propose'> = { ...proposal, twin };
-  return { result, lines: told(result) };
-}
-
-function told({
-  intent_id,
-  hash,
-  tool,
-  proposer,
-  expires_at,
-  receipt,
-  repeated,
-  twin,
-}: Printed<'propose'>): string[] {
+async function told(keyturn: Opened, proposal: Result<'intents.propose'>): Promise<string[]> {
+  const { intent_id, hash, tool, proposer, expires_at, receipt, repeated } = proposal;
+  // The proposer may have asked for the same before.
+  const twin = repeated ? null : (await keyturn.intents.twin({ intent_id })).intent_id;
   return [
     repeated
       ? `[OK] ${proposer} proposed ${tool} before, under the same key. It is the same intent`

@@ -116,7 +116,8 @@ export function scaffold(call: Call): Promise<Answer> {
   return readingHere(call, async (keyturn) => {
     const { id: wanted } = call.options;
     const request = { tool: call.operands[0] ?? '', ...(wanted !== undefined && { id: wanted }) };
-    const { id, text } = await keyturn.simulations.scaffold(request);
+    const result = await keyturn.simulations.scaffold(request);
+    const { id, text } = result;
     const file = join(keyturn.layout.simulations, `${id}.yaml`);
     mkdirSync(keyturn.layout.simulations, { recursive: true });
     try {
@@ -126,7 +127,7 @@ export function scaffold(call: Call): Promise<Answer> {
       refuse('FILE_EXISTS', `${file} is there already.`);
     }
     const lines = [`[OK] ${file}`, 'Next: write down how people ask for it, then keyturn simulation try "…"'];
-    return { result: { id, file }, lines };
+    return { result, lines };
   });
 }
 

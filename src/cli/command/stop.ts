@@ -4,7 +4,6 @@ import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
 import { requireId } from '../operand.ts';
 import { type Opened, writing } from '../project.ts';
-import type { Result as Printed } from '../schema.ts';
 
 /** Ends a run that goes on. It must be quick: it says which run, and asks for the passphrase alone. */
 export function stop(call: Call): Promise<Answer> {
@@ -14,14 +13,15 @@ export function stop(call: Call): Promise<Answer> {
     const name = await whoActs(keyturn, call.options.as);
     const run = await keyturn.runs.going({ run: typed });
     const { execution_id } = run;
-    const stopped = await actAs(
+    const result = await actAs(
       keyturn,
       name,
       (signer) => keyturn.runs.stop({ execution_id, reason, signer }),
       () => [`Stop: ${execution_id} of ${run.tool}, on ${visible(run.host)} since ${run.since}`],
     );
-    const result: Printed<'stop'> = { ...stopped, result: await endOf(keyturn, run) };
-    return { result, lines: [`[OK] ${result.by} stopped ${execution_id}`, endLine(result, run)] };
+    if (call.options.json) return { result, lines: [] };
+    const end = endLine(run, await endOf(keyturn, run));
+    return { result, lines: [`[OK] ${result.by} stopped ${execution_id}`, end] };
   });
 }
 
@@ -30,10 +30,9 @@ type Going = Result<'runs.going'>;
 /** A tool is killed within a second; a plan has to put back what it changed. */
 const WAIT_MS = 10_000;
 
-async function endOf(
-  keyturn: Opened,
-  { intent_id, execution_id }: Going,
-): Promise<Printed<'stop'>['result']> {
+type End = NonNullable<Result<'intents.waitFor'>['run']>['result'];
+
+async function endOf(keyturn: Opened, { intent_id, execution_id }: Going): Promise<End> {
   const signal = AbortSignal.timeout(WAIT_MS);
   try {
     const { run } = await keyturn.intents.waitFor({ intent_id, signal });
@@ -44,8 +43,8 @@ async function endOf(
   }
 }
 
-function endLine({ intent_id, execution_id, result }: Printed<'stop'>, { host, state }: Going): string {
-  switch (result) {
+function endLine({ intent_id, execution_id, host, state }: Going, end: End): string {
+  switch (end) {
     case 'success':
       return 'It had succeeded by then';
     case 'failure':

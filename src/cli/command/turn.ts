@@ -6,7 +6,7 @@ import type { Answer, Call } from '../answer.ts';
 import { GLASS_LINE } from '../capability-lines.ts';
 import { earlierLines } from '../earlier.ts';
 import { type Field, fieldLines } from '../fold.ts';
-import { requirePossible, unlock, whoActs } from '../human.ts';
+import { type Possible, possible, requirePossible, unlock, whoActs } from '../human.ts';
 import { liveOf, sayStep } from '../live.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
@@ -31,13 +31,18 @@ export function turn(call: Call): Promise<Answer> {
         : { intent_id: await meantBy(keyturn, 'intent', typed), more: null };
     const seen = await keyturn.intents.review({ intent_id });
     const approves = await requirePossible(keyturn, seen.intent, name, 'turn');
+    const { hash, attempt, effect_digest } = seen.intent;
+    const shown = { attempt, effect_digest };
+    const asked = await possible(keyturn, name, (signer) =>
+      keyturn.intents.turn({ intent_id, hash, shown, signer }),
+    );
     const signer = await atTerminal(async (terminal) => {
       if (more !== null) terminal.write(`${nextLine(intent_id, name, more)}\n\n`);
       await showTurn(keyturn, terminal, seen, { name, approves });
       if ((await terminal.ask('Turn the key? (y/n) ')) !== 'y') refuse('CONFIRMATION_DECLINED');
-      return unlock(keyturn, terminal, name);
+      return unlock(keyturn, terminal, asked);
     });
-    return turnedAndRun({ keyturn, seen, signer, call });
+    return turnedAndRun({ keyturn, seen, signer, call }, asked);
   });
 }
 
@@ -94,13 +99,12 @@ interface Turning {
 }
 
 /** The first refusal ends it, and what was done before it stands. */
-async function turnedAndRun(turning: Turning): Promise<Answer> {
+async function turnedAndRun(turning: Turning, { act }: Possible<Turned>): Promise<Answer> {
   const { keyturn, seen, signer, call } = turning;
-  const { intent_id, hash, attempt, effect_digest } = seen.intent;
+  const { intent_id, hash } = seen.intent;
   let turned: Turned | null = null;
   try {
-    const shown = { attempt, effect_digest };
-    turned = await keyturn.intents.turn({ intent_id, hash, shown, signer });
+    turned = await act(signer);
     sayStep(call, turnedLines(turned));
     if (keyturn.service !== undefined) {
       if (!(await takenElsewhere(turning, turned))) refuse('ORDER_LAPSED', NOT_TAKEN);

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { resultSchemas } from '../../src/cli/schema.ts';
+import { VERBS } from '../../src/face/verbs.ts';
+
+const HOST = 'about this host or another store: there is no project to ask, or it is not open';
+const SECRET = 'a secret, or the file that it is in, is told only here';
+const SEVERAL = 'one sitting of a human: the outputs of several verbs';
+const STREAM = 'no answer, but what is told until the process ends';
+const FILES = 'about files of another program on this host';
+const OFFLINE = 'works without a project';
+
+/** The commands whose `--json` is not the output of a verb, and why. */
+const OWN: Readonly<Record<string, string>> = {
+  init: HOST,
+  doctor: HOST,
+  'notify test': HOST,
+  backup: HOST,
+  restore: HOST,
+  'store join': HOST,
+  'store copy': HOST,
+  'store migrate': HOST,
+  'store repair': HOST,
+  login: HOST,
+  logout: HOST,
+  'identity add': SECRET,
+  'token add': SECRET,
+  grant: SECRET,
+  attenuate: OFFLINE,
+  explain: OFFLINE,
+  completion: OFFLINE,
+  'ledger show': OFFLINE,
+  review: SEVERAL,
+  turn: SEVERAL,
+  hook: FILES,
+  'hook install': FILES,
+  'hook remove': FILES,
+  'hook status': FILES,
+  'mcp config': FILES,
+  'mcp import': FILES,
+  'mcp diff': FILES,
+  mcp: STREAM,
+  serve: STREAM,
+  execute: STREAM,
+  watch: STREAM,
+};
+
+const outputs = new Set<z.ZodType>(
+  Object.values(VERBS).flatMap((verbs) => Object.values(verbs).map((verb) => verb.output())),
+);
+
+function isOutput(schema: z.ZodType): boolean {
+  if (outputs.has(schema)) return true;
+  return schema instanceof z.ZodUnion && schema.options.every((one) => isOutput(one as z.ZodType));
+}
+
+describe('what --json prints', () => {
+  it('is the output of a verb, but for commands that are named here', () => {
+    const own = Object.entries(resultSchemas()).filter(([, schema]) => !isOutput(schema));
+    expect(own.map(([command]) => command).sort()).toEqual(Object.keys(OWN).sort());
+  });
+
+  it('is said for every command', () => {
+    expect(Object.keys(resultSchemas()).sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
+  });
+});
