@@ -51,7 +51,7 @@ export const authorityResults = {
   /** What was activated; where these policies are active already, what a diff says. */
   'policy activate': z.union([VERBS.policies.activate.output(), VERBS.policies.diff.output()]),
   'control rotate': VERBS.system.rotateControlKey.output(),
-  'control list': VERBS.system.get.output().pick({ control_keys: true }),
+  'control list': VERBS.system.get.output(),
   'control revoke': VERBS.system.revokeControlKey.output(),
   'executor add': VERBS.system.addExecutor.output(),
   'executor list': VERBS.system.get.output(),

@@ -4,7 +4,6 @@ import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
 import { isKeyBeginning } from '../operand.ts';
 import { type Opened, reading, writing, writingHere } from '../project.ts';
-import type { Result } from '../schema.ts';
 import { table } from '../table.ts';
 
 /** A new key of this host issues capabilities from now on. */
@@ -26,9 +25,8 @@ export function rotate(call: Call): Promise<Answer> {
 
 export function list(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const { control_keys } = await keyturn.system.get();
-    const result: Result<'control list'> = { control_keys };
-    const rows = control_keys.map((one) => [
+    const result = await keyturn.system.get();
+    const rows = result.control_keys.map((one) => [
       one.is_this_host ? 'this one' : '',
       one.revoked_at !== null ? 'revoked' : one.replaced_at !== null ? 'replaced' : 'issues',
       one.added_at,
