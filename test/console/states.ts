@@ -22,6 +22,10 @@ export function statesOf(stage: Stage, ada: Person): readonly (readonly [string,
     return { intent_id, hash };
   };
   const say = (word: string) => ({ kind: 'tool', tool: 'say', arguments: { word } });
+  const planOf = (plan_id: string, action: object) => ({
+    issuer: 'docs-bot',
+    effect: { kind: 'plan', task_id: plan_id, config: null, plan: { plan_id, action_plan: [action] } },
+  });
   const dialog = (key: string): Arrange => {
     return async () => {
       await page.keyboard.press(key);
@@ -97,6 +101,42 @@ export function statesOf(stage: Stage, ada: Person): readonly (readonly [string,
           await open(page, '/queue');
           await page.click('text=Untick');
         };
+      },
+    ],
+    [
+      'sql',
+      async () => {
+        const query =
+          'CREATE TABLE goods (name VARCHAR, price INTEGER);\nDELETE FROM goods;\nDROP TABLE goods;';
+        const action = { action_id: 'a', action_type: 'SQL_EXECUTE', target: 'shop.duckdb' };
+        await looking(planOf('sql', { ...action, operation: { type: 'sql_execute', query } }));
+        return undefined;
+      },
+    ],
+    [
+      'stale',
+      async () => {
+        stage.write('stale.md', 'one\n');
+        const operation = { type: 'line_insert', line_number: 1, content: 'zero' };
+        const action = { action_id: 'a', action_type: 'FILE_MODIFY', target: 'stale.md', operation };
+        await looking(planOf('stale', action));
+        stage.write('stale.md', 'another\n');
+        const frozen = { scope: 'tool' as const, name: 'wait', signer: stage.ada, reason: 'A look.' };
+        await stage.keyturn.system.freeze(frozen);
+        await stage.keyturn.system.unfreeze(frozen);
+        await reached(ada, 'stale');
+        return undefined;
+      },
+    ],
+    [
+      'invited',
+      async () => {
+        await open(page, '/people');
+        await page.fill('#invited', 'bob');
+        await page.click('text=Make a link');
+        await page.waitForSelector('[data-pending]');
+        await page.locator('[data-pending]').scrollIntoViewIfNeeded();
+        return () => page.click('[data-pending] >> text=End');
       },
     ],
     [

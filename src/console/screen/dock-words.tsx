@@ -245,8 +245,8 @@ export function dockIn(
           </>
         ) : (
           <>
-            <b>This address cannot use passkeys.</b> Open http://localhost:{location.port}, or decide at the
-            terminal:
+            <b>This address cannot use passkeys.</b> Browsers allow them on https and on http://localhost
+            alone. Open http://localhost:{location.port}, or decide at the terminal:
           </>
         ),
         may: (

@@ -34,80 +34,78 @@ function Figures(_: { readonly id: string }) {
         const waiting = intents
           .filter(({ standing }) => standing === 'waiting')
           .map(({ proposed_at }) => now - Date.parse(proposed_at));
-        const doubt = begun.filter(({ state }) => state !== 'alive').length;
+        const doubt = begun.filter(({ state }) => state !== 'alive');
+        const names = days.map((day, i) => (i === DAYS - 1 ? 'today' : dayOf(day)));
         return (
-          <>
-            <dl class="facts">
-              <Figure
-                label="Time to decision"
-                value={decided.length > 0 ? span(decided[Math.floor(decided.length / 2)]!) : 'None yet'}
-                why={
-                  decided.length > 0
-                    ? `The median of ${plural(decided.length, 'decision')}.`
-                    : 'Nobody has decided.'
-                }
-              />
-              <Figure
-                label="Oldest waiting"
-                value={waiting.length > 0 ? span(Math.max(...waiting)) : 'Nothing waits'}
-                why={waiting.length > 0 ? `${waiting.length} wait.` : ''}
-              />
-              <Figure
-                label="In doubt"
-                value={String(doubt)}
-                why={doubt === 0 ? 'Every run goes on or has ended.' : 'A human has to settle them.'}
-              />
-              <Figure
-                label="Runs"
-                value={String(runs.length)}
-                why={`${runs.filter(({ standing }) => standing === 'succeeded').length} succeeded.`}
-              />
-            </dl>
-            <div class="halves">
-              <Bars title="Runs by day" counts={per(runs.map(({ claimed_at }) => claimed_at))} days={days} />
-              <Bars
-                title="Proposals by day"
-                counts={per(intents.map(({ proposed_at }) => proposed_at))}
-                days={days}
-              />
-              <Bars
-                title="Refusals by day"
-                counts={per(entries.map(({ at }) => at))}
-                days={days}
-                tone="danger"
-              />
-              <Ranked
-                title="Refusals by reason"
-                counts={counted(entries.map(({ body }) => String(body.reason_code ?? 'unknown')))}
-              />
-              <Ranked title="Busiest tools" counts={counted(runs.map(({ tool }) => tool))} />
-              <Ranked title="Busiest proposers" counts={counted(intents.map(({ proposer }) => proposer))} />
-            </div>
-          </>
+          <div class="halves">
+            <Bars
+              title="Time to decision"
+              note={
+                decided.length > 0
+                  ? `median ${span(decided[Math.floor(decided.length / 2)]!)} of ${plural(decided.length, 'decision')}`
+                  : 'nobody has decided'
+              }
+              counts={perSpan(decided)}
+              labels={SPAN_LABELS}
+            />
+            <Bars
+              title="Waiting, by age"
+              note={
+                waiting.length > 0
+                  ? `${waiting.length} wait, the oldest for ${span(Math.max(...waiting))}`
+                  : 'nothing waits'
+              }
+              counts={perSpan(waiting)}
+              labels={SPAN_LABELS}
+            />
+            <Bars
+              title="In doubt, by the day they began"
+              note={
+                doubt.length === 0
+                  ? 'none: every run goes on or has ended'
+                  : `${doubt.length}: a human has to settle them`
+              }
+              counts={per(doubt.map(({ since }) => since))}
+              labels={names}
+              tone="danger"
+            />
+            <Bars title="Runs by day" counts={per(runs.map(({ claimed_at }) => claimed_at))} labels={names} />
+            <Bars
+              title="Proposals by day"
+              counts={per(intents.map(({ proposed_at }) => proposed_at))}
+              labels={names}
+            />
+            <Bars
+              title="Refusals by day"
+              counts={per(entries.map(({ at }) => at))}
+              labels={names}
+              tone="danger"
+            />
+            <Ranked
+              title="Refusals by reason"
+              counts={counted(entries.map(({ body }) => String(body.reason_code ?? 'unknown')))}
+            />
+            <Ranked title="Busiest tools" counts={counted(runs.map(({ tool }) => tool))} />
+            <Ranked title="Busiest proposers" counts={counted(intents.map(({ proposer }) => proposer))} />
+          </div>
         );
       }}
     </PageFrame>
   );
 }
 
-function Figure({
-  label,
-  value,
-  why,
-}: {
-  readonly label: string;
-  readonly value: string;
-  readonly why: string;
-}) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>
-        <span class="v">{value}</span>
-        <p class="r">{why}</p>
-      </dd>
-    </div>
-  );
+const MINUTE_MS = 60_000;
+/** Each to its end; the last has none. */
+const SPANS_MS = [1, 5, 15, 60, 240, 1440].map((minutes) => minutes * MINUTE_MS);
+const SPAN_LABELS = ['within 1 min', '5 min', '15 min', '1 h', '4 h', '1 day', 'longer than 1 day'];
+
+function perSpan(times: readonly number[]): readonly number[] {
+  const counts = SPAN_LABELS.map(() => 0);
+  for (const ms of times) {
+    const at = SPANS_MS.findIndex((end) => ms <= end);
+    counts[at === -1 ? SPANS_MS.length : at]! += 1;
+  }
+  return counts;
 }
 
 const counted = (names: readonly string[]) => {
@@ -121,12 +119,15 @@ const [W, H] = [420, 96];
 function Bars({
   title,
   counts,
-  days,
+  labels,
+  note,
   tone = 'accent',
 }: {
   readonly title: string;
   readonly counts: readonly number[];
-  readonly days: readonly number[];
+  /** One for each. The first and the last are written under the plot. */
+  readonly labels: readonly string[];
+  readonly note?: string;
   readonly tone?: 'accent' | 'danger';
 }) {
   const most = Math.max(1, ...counts);
@@ -137,15 +138,16 @@ function Bars({
       <figcaption>
         <b>{title}</b>
         <span>
-          {total === 0
-            ? `none in ${counts.length} days`
-            : `${total} in ${counts.length} days, at most ${Math.max(...counts)} a day`}
+          {note ??
+            (total === 0
+              ? `none in ${counts.length} days`
+              : `${total} in ${counts.length} days, at most ${Math.max(...counts)} a day`)}
         </span>
       </figcaption>
       <svg
         viewBox={`0 0 ${W} ${H + 1}`}
         role="img"
-        aria-label={`${title}: ${counts.map((count, i) => `${dayOf(days[i]!)} ${count}`).join(', ')}`}
+        aria-label={`${title}: ${counts.map((count, i) => `${labels[i]} ${count}`).join(', ')}`}
         class={`bars t-${tone}`}
       >
         <path class="axis" d={`M0 ${H}.5H${W}`} />
@@ -164,8 +166,8 @@ function Bars({
         )}
       </svg>
       <p class="days" aria-hidden="true">
-        <span>{dayOf(days[0]!)}</span>
-        <span>today</span>
+        <span>{labels[0]}</span>
+        <span>{labels.at(-1)}</span>
       </p>
     </figure>
   );

@@ -14,7 +14,8 @@ function Tools(_: { readonly id: string }) {
       {([{ tools }, { registry, faults }]) => (
         <>
           <p class="dim">
-            From <code>{registry}</code>. {faults.length === 0 ? 'Nothing is wrong with it.' : ''}
+            From <code>{registry}</code>. {faults.length === 0 ? 'Nothing is wrong with it. ' : ''}A proposal
+            binds the digest of the definition, and that of each program that runs.
           </p>
           {faults.length > 0 && (
             <div class="banner warn">
@@ -29,7 +30,7 @@ function Tools(_: { readonly id: string }) {
           )}
           <List
             none="No tool is registered."
-            items={tools.map(({ name, summary, executable, sandbox, undo, timeout_s, parameters }) => (
+            items={tools.map(({ name, pin, summary, executable, sandbox, undo, timeout_s, parameters }) => (
               <div class="grow">
                 <div class="spread">
                   <b>{name}</b>
@@ -49,6 +50,9 @@ function Tools(_: { readonly id: string }) {
                 <p>{visible(summary)}</p>
                 <p>
                   <code>{executable}</code>, {timeout_s} s at most
+                </p>
+                <p class="dim">
+                  Definition <Dig digest={pin} />
                 </p>
                 {Object.keys(parameters).length > 0 && (
                   <p class="dim">
@@ -101,9 +105,7 @@ function Simulations() {
               <p>{visible(summary)}</p>
               {has_changed && <p class="t-warn">The file is not what was registered.</p>}
               {expires_at && <p class="dim">Until {dayOf(expires_at)}</p>}
-              <Fold title="What it binds" note="programs, sandbox, steps">
-                <Bound id={id} />
-              </Fold>
+              <Bound id={id} />
             </div>
           ),
         )}
@@ -122,35 +124,33 @@ function Bound({ id }: { readonly id: string }) {
         Asking …
       </p>
     );
+  const { digest, registered, differs, lines } = value;
   return (
-    <dl class="rows">
-      <div>
-        <dt>Definition</dt>
-        <dd>
-          <Dig digest={value.digest} />
-        </dd>
-      </div>
-      {value.registered?.bound && (
-        <div>
-          <dt>Bound</dt>
-          <dd>
-            <Dig digest={value.registered.bound} />
-          </dd>
-        </div>
-      )}
-      {value.differs.map((one) => (
-        <div class="alarm">
-          <dt>Differs</dt>
-          <dd>{visible(one)}</dd>
-        </div>
+    <>
+      <p class="dim">
+        Definition <Dig digest={digest} />{' '}
+        {registered?.bound ? (
+          <>
+            Bound <Dig digest={registered.bound} />
+          </>
+        ) : (
+          'Nothing is bound: it was not activated.'
+        )}
+      </p>
+      {differs.map((one) => (
+        <p class="t-danger">Differs: {visible(one)}</p>
       ))}
-      {value.lines.map(({ label, value: pieces }) => (
-        <div>
-          <dt>{label}</dt>
-          <dd>{pieces.map(({ text }) => text).join('')}</dd>
-        </div>
-      ))}
-    </dl>
+      <Fold title="What it binds" note="programs, sandbox, steps">
+        <dl class="rows">
+          {lines.map(({ label, value: pieces }) => (
+            <div>
+              <dt>{label}</dt>
+              <dd>{pieces.map(({ text }) => text).join('')}</dd>
+            </div>
+          ))}
+        </dl>
+      </Fold>
+    </>
   );
 }
 
