@@ -1,10 +1,15 @@
 import { basename } from 'node:path';
 import { canonicalText, type Json } from '../../canonical/json.ts';
 import { visible } from '../../canonical/visible.ts';
+import {
+  type ClientFile,
+  type ClientServer,
+  readClientFile,
+  rewriteClientFile,
+} from '../../hook/client-file.ts';
 import type { Keyturn } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { type ClientFile, type ClientServer, readClientFile, rewriteClientFile } from '../client-file.ts';
 import { writingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { thisProgram } from './hook.ts';
