@@ -36,6 +36,7 @@ export interface Options {
   readonly id?: string;
   readonly dryRun?: boolean;
   readonly env?: readonly string[];
+  readonly move?: string;
   readonly envelope?: string;
   readonly except?: readonly string[];
   readonly figure?: readonly string[];

@@ -107,6 +107,17 @@ const results = {
     servers: z.array(
       z.strictObject({ server: z.string(), from: z.string(), problem: z.string().nullable() }),
     ),
+    /** What became of the file of the client; null where it stays as it is. */
+    moved: z
+      .strictObject({
+        file: z.string(),
+        /** What it said before; null with --dry-run. */
+        backup: z.string().nullable(),
+        removed: z.array(z.string()),
+        /** The gate; null where the client has it already. */
+        added: z.strictObject({ command: z.string(), args: z.array(z.string()) }).nullable(),
+      })
+      .nullable(),
   }),
   'mcp config': z.strictObject({
     agent: name,

@@ -157,7 +157,7 @@ function hasNews({ stdout, stderr, steps, progress }: LiveOutput, asked: LiveReq
 
 async function liveNow(context: Context, intent_id: string, request: LiveRequest): Promise<LiveOutput> {
   const { state, is_lost } = await lostOrNot(context, await requireIntent(context, intent_id));
-  if (!isOpen(state, request.execution_id)) return recordedNow(context, intent_id, request);
+  if (!isRunGoing(state, request.execution_id)) return recordedNow(context, intent_id, request);
   const run = state.runs.at(-1)!;
   const is_here = lifeOf(context, run.execution_id, run.executor) !== 'other-host';
   return {
@@ -277,12 +277,12 @@ export async function removeSettled({ runs_folder, store }: Context): Promise<vo
   for (const execution_id of await spooledRuns(runs_folder)) {
     const found = await store.find('execution', execution_id);
     const state = found && (await store.find('intent', found.intent_id));
-    if (!state || !isOpen(state, execution_id)) await removeSpool(runs_folder, execution_id);
+    if (!state || !isRunGoing(state, execution_id)) await removeSpool(runs_folder, execution_id);
   }
 }
 
 /** Nothing says yet how it ended. */
-export function isOpen({ status, runs }: IntentState, execution_id: string): boolean {
+export function isRunGoing({ status, runs }: IntentState, execution_id: string): boolean {
   const run = runs.at(-1);
   return status === 'claimed' && run?.execution_id === execution_id && run.result === null;
 }

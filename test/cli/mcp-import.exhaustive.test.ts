@@ -1,39 +1,211 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { importFrom } from '../../src/cli/command/mcp-config.ts';
+import { describe, expect, it } from 'vitest';
+import { importFrom } from '../../src/cli/command/mcp-import.ts';
+import type { Result } from '../../src/cli/schema.ts';
+import { enrolled } from '../mcp/stage.ts';
+import { accepted, SERVERS } from '../mcp-call/servers.ts';
 import { project, TOOLS } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-it('the servers of a client are written into keyturn.yaml and start nothing; another file is refused', async () => {
-  const { root, keyturn } = await project(TOOLS);
-  const file = join(root, 'client.json');
-  const call = { command: 'mcp import', operands: [file], options: { project: root } };
-  writeFileSync(file, '{"other": 1}');
-  await expectRefusal('MCP_CONFIG_MALFORMED', async () => importFrom(call));
-  writeFileSync(
-    file,
-    JSON.stringify({
+const LONG = { timeout: 90_000 };
+
+async function staged(name: string, text: string) {
+  const p = await project(TOOLS);
+  const file = join(p.root, name);
+  writeFileSync(file, text);
+  const ask = async (options: object = {}) => {
+    const { result, lines } = await importFrom({
+      command: 'mcp import',
+      operands: [file],
+      options: { project: p.root, ...options },
+    });
+    return { ...(result as Result<'mcp import'>), lines };
+  };
+  const read = () => readFileSync(file, 'utf8');
+  const config = () => readFileSync(join(p.root, 'keyturn.yaml'), 'utf8');
+  const backups = () => readdirSync(p.root).filter((one) => one.includes('before-keyturn'));
+  return { ...p, file, ask, read, config, backups };
+}
+
+describe('the servers of a client', () => {
+  it('are written into keyturn.yaml and start nothing; another file is refused', LONG, async () => {
+    const { root, keyturn, file, ask, config } = await staged('client.json', '{"other": 1}');
+    await expectRefusal('MCP_CONFIG_MALFORMED', ask);
+    for (const text of ['{', '{"servers": []}', '{"mcpServers": {}, "mcpServers": {}}']) {
+      writeFileSync(file, text);
+      await expectRefusal('MCP_CONFIG_MALFORMED', ask);
+    }
+    const text = JSON.stringify({
       mcpServers: {
         'My Files': { command: 'node', args: ['x.js'] },
         far: { url: 'https://x' },
+        secret: { url: 'https://x', headers: { authorization: 'Bearer a' } },
         gate: { command: 'keyturn', args: ['mcp', '--project', root] },
         local: { command: 'node', args: [join(root, 'node_modules/.bin/keyturn'), 'mcp', '--as', 'scout'] },
       },
-    }),
-  );
-  const { result } = await importFrom(call);
-  expect(result).toMatchObject({
-    servers: [
+    });
+    writeFileSync(file, text);
+    const before = config();
+    expect((await ask({ dryRun: true })).servers).toHaveLength(5);
+    expect(config()).toBe(before);
+    const { servers, moved } = await ask();
+    expect(servers).toMatchObject([
       { server: 'my-files', problem: null },
       { server: 'far', problem: null },
+      { server: 'secret', problem: expect.stringContaining('headers') },
       { server: 'gate', problem: expect.stringContaining('the gate itself') },
       { server: 'local', problem: expect.stringContaining('the gate itself') },
-    ],
+    ]);
+    expect(moved).toBeNull();
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(config()).toContain('my-files');
+    expect((await keyturn.mcp.servers()).servers).toMatchObject([
+      { server: 'far', standing: 'unaccepted' },
+      { server: 'my-files', standing: 'unaccepted' },
+    ]);
   });
-  expect(readFileSync(join(root, 'keyturn.yaml'), 'utf8')).toContain('my-files');
-  expect((await keyturn.mcp.servers()).servers).toMatchObject([
-    { server: 'far', standing: 'unaccepted' },
-    { server: 'my-files', standing: 'unaccepted' },
-  ]);
+});
+
+const NODE = process.execPath;
+const odd = { command: NODE, args: [SERVERS.odd, 'plain'] };
+const memory = { command: NODE, args: [SERVERS.memory], env: { MEMORY: 'x' } };
+
+/** As each client writes it. */
+const CLIENTS: Readonly<Record<string, { readonly name: string; readonly text: string }>> = {
+  Claude: {
+    name: '.mcp.json',
+    text: `${JSON.stringify({ numStartups: 7, mcpServers: { Odd: odd, memory }, projects: {} }, null, 2)}\n`,
+  },
+  Cursor: { name: 'mcp.json', text: JSON.stringify({ mcpServers: { Odd: odd, memory } }, null, '\t') },
+  'VS Code': {
+    name: 'mcp.json',
+    text: JSON.stringify({ inputs: [], servers: { Odd: { type: 'stdio', ...odd }, memory } }, null, 4),
+  },
+  Codex: {
+    name: 'config.toml',
+    text: `# mine
+model = "o"   # [mcp_servers.not]
+
+[mcp_servers.Odd]
+command = ${JSON.stringify(NODE)}
+args = [
+  '${SERVERS.odd}', # the script
+  "plain",
+]
+startup_timeout_sec = 20
+
+# of the other one
+[mcp_servers."memory"]
+command = '${NODE}'
+args = ["${SERVERS.memory}"]
+[mcp_servers.memory.env]
+MEMORY = "x"
+
+[tools]
+web_search = true
+`,
+  },
+};
+
+describe.each(Object.entries(CLIENTS))('the file of %s', (client, { name, text }) => {
+  it('loses what a human accepted, gets the gate, and is kept beside it as it was', LONG, async () => {
+    const { root, keyturn, ada, file, ask, read, config, backups, ...p } = await staged(name, text);
+    chmodSync(file, 0o640);
+    await expectRefusal('PRINCIPAL_UNKNOWN', () => ask({ move: 'scout' }));
+    await enrolled({ ...p, root, keyturn, ada });
+    const first = await ask();
+    expect(first.servers.map(({ server, problem }) => [server, problem])).toEqual([
+      ['odd', null],
+      ['memory', null],
+    ]);
+    // Nobody has accepted one: nothing is taken from the client.
+    expect((await ask({ move: 'scout' })).moved).toBeNull();
+    expect([read(), backups()]).toEqual([text, []]);
+
+    writeFileSync(
+      join(root, 'keyturn.yaml'),
+      config().replaceAll('sandbox: none', 'sandbox: none\n    run_as: root'),
+    );
+    await accepted(keyturn, 'odd', ada);
+    const shown = await ask({ move: 'scout', dryRun: true });
+    expect(shown.moved).toMatchObject({ backup: null, removed: ['Odd'] });
+    expect(shown.lines.join('\n')).toContain('would be taken out of');
+    expect([read(), backups()]).toEqual([text, []]);
+
+    const { moved, servers } = await ask({ move: 'scout' });
+    expect(moved).toMatchObject({
+      removed: ['Odd'],
+      added: { args: expect.arrayContaining(['mcp', '--as', 'scout']) },
+    });
+    expect(servers[1]).toMatchObject({ problem: expect.stringContaining('MCP_SERVER_UNACCEPTED') });
+    expect(readFileSync(moved!.backup!, 'utf8')).toBe(text);
+    expect(statSync(file).mode & 0o777).toBe(0o640);
+    const now = read();
+    expect(now).not.toContain(SERVERS.odd);
+    expect(now).toContain(SERVERS.memory);
+    expect(now).toContain('keyturn');
+    // Again: what was moved is moved, the gate is there once, and the first backup stays.
+    await accepted(keyturn, 'memory', ada);
+    const second = await ask({ move: 'scout' });
+    expect(second.moved).toMatchObject({ removed: ['memory'], added: null });
+    expect(backups()).toHaveLength(2);
+    expect(readFileSync(moved!.backup!, 'utf8')).toBe(text);
+    expect(read()).not.toContain(SERVERS.memory);
+    expect((await ask({ move: 'scout' })).moved).toBeNull();
+    if (client === 'Codex') {
+      expect(read()).toContain('# mine\nmodel = "o"   # [mcp_servers.not]');
+      expect(read()).toContain('[tools]\nweb_search = true');
+      expect(read()).not.toContain('MEMORY');
+      return;
+    }
+    const { mcpServers, servers: others, ...rest } = JSON.parse(read());
+    const { mcpServers: _, servers: __, ...before } = JSON.parse(text);
+    expect(Object.keys(mcpServers ?? others)).toEqual(['keyturn']);
+    expect(rest).toEqual(before);
+    expect(read().endsWith('\n')).toBe(text.endsWith('\n'));
+  });
+});
+
+describe('a file of a client that cannot be moved', () => {
+  it('stays where another server has the name, or keyturn.yaml has another one under it', LONG, async () => {
+    const text = JSON.stringify({ mcpServers: { odd, keyturn: { command: NODE, args: ['other.js'] } } });
+    const { keyturn, ada, root, file, ask, read, ...p } = await staged('.mcp.json', text);
+    await enrolled({ ...p, root, keyturn, ada });
+    keyturn.configureServer('odd', {
+      executable: NODE,
+      args: [SERVERS.odd],
+      sandbox: 'none',
+      run_as: 'root',
+    });
+    await accepted(keyturn, 'odd', ada);
+    const { servers, moved } = await ask({ move: 'scout' });
+    expect(moved).toBeNull();
+    expect(servers[0]!.problem).toContain('MCP_SERVER_CHANGED');
+    keyturn.configureServer('odd', { executable: NODE, args: odd.args, sandbox: 'none', run_as: 'root' });
+    await accepted(keyturn, 'odd', ada);
+    await expectRefusal('MCP_CONFIG_MALFORMED', () => ask({ move: 'scout' }));
+    expect(read()).toBe(text);
+    // A link stays one: the file that it names is written.
+    const link = join(root, 'link.json');
+    writeFileSync(file, JSON.stringify({ mcpServers: { odd } }));
+    symlinkSync(file, link);
+    await importFrom({ command: 'mcp import', operands: [link], options: { project: root, move: 'scout' } });
+    expect(JSON.parse(read()).mcpServers).not.toHaveProperty('odd');
+    expect(readFileSync(link, 'utf8')).toBe(read());
+  });
+
+  it.each([
+    ['a text of several lines', '[mcp_servers.a]\ncommand = """x"""\n'],
+    ['servers that are no tables', 'mcp_servers = { a = { command = "x" } }\n'],
+    ['dotted keys', 'mcp_servers.a.command = "x"\n'],
+    ['a list of tables', '[[mcp_servers.a]]\ncommand = "x"\n'],
+    ['a deeper table', '[mcp_servers.a.b.c]\nx = "y"\n'],
+    ['a value that is none', '[mcp_servers.a]\ncommand = "x\n'],
+    ['a line that is none', '[mcp_servers.a]\nwhat is this\n'],
+  ])('is refused as TOML with %s', LONG, async (_what, text) => {
+    const { ask, read } = await staged('config.toml', text);
+    await expectRefusal('MCP_CONFIG_MALFORMED', ask);
+    expect(read()).toBe(text);
+  });
 });

@@ -92,10 +92,21 @@ export const MCP: readonly Spec[] = [
   },
   {
     name: 'mcp import',
-    about: 'write the servers of a client into keyturn.yaml; nothing is started, and each has to be accepted',
-    operands: [{ name: '<file>', about: 'the configuration of the client, as JSON' }],
-    examples: ['keyturn mcp import ~/.claude.json'],
-    load: async () => (await import('../command/mcp-config.ts')).importFrom,
+    about:
+      'move the servers of a client behind the gate: into keyturn.yaml, where each has to be accepted, then out of the client',
+    operands: [{ name: '<file>', about: 'the configuration of the client: JSON, or the TOML of Codex' }],
+    options: [
+      {
+        flags: '--move <agent>',
+        about: 'take those that are accepted by now out of the client, and put the gate for this agent there',
+      },
+      { flags: '--dry-run', about: 'show what would change, and write nothing' },
+    ],
+    examples: [
+      'keyturn mcp import ~/.claude.json',
+      'keyturn mcp import ~/.claude.json --move scout --dry-run',
+    ],
+    load: async () => (await import('../command/mcp-import.ts')).importFrom,
   },
   {
     name: 'mcp config',
