@@ -119,7 +119,7 @@ function act(id, { how = 'plain' }, progressToken) {
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params = {} } = JSON.parse(line);
   if (method === 'initialize') {
-    if (mode === 'hangs-at-start') return;
+    if (mode === 'hangs-at-start' || existsSync(`${log}.hang`)) return;
     if (mode === 'stateless')
       return say({ jsonrpc: '2.0', id, error: { code: -32601, message: 'no handshake' } });
     answer(id, {
