@@ -101,7 +101,7 @@ describe('a stream that was cut', () => {
 });
 
 describe('two gestures at once', () => {
-  it('run it once', { timeout: TIME }, async () => {
+  it('run it once, whichever proof comes first', { timeout: TIME }, async () => {
     const other = await stage.person();
     await stage.enrol(other, 'ada', -7, 'phone');
     const intent_id = await looking(ada);
@@ -244,7 +244,7 @@ describe('a diff', () => {
 });
 
 describe('a person who wants no motion', () => {
-  it('sees none', { timeout: TIME }, async () => {
+  it('sees nothing that moves by itself', { timeout: TIME }, async () => {
     await looking(ada);
     await reached(ada, 'ready');
     const moving = () =>

@@ -1,5 +1,5 @@
 /**
- * The part of Node's `Buffer` that verification uses, for a browser. The build puts it in place of the global. A text that is not hex or
+ * The part of Node's `Buffer` that verification and the console use, for a browser. The build puts it in place of the global. A text that is not hex or
  * base64 in its one form gives bytes that are not written back as that text: callers compare, as they do in Node.
  */
 type Encoding = 'utf8' | 'latin1' | 'hex' | 'base64' | 'base64url';
@@ -136,6 +136,7 @@ export const Buffer = {
   from,
   concat,
   compare,
+  byteLength: (text: string): number => new TextEncoder().encode(text).length,
   alloc: (length: number): Bytes => new Bytes(length),
   of: (...bytes: number[]): Bytes => new Bytes(bytes),
 } as const;
