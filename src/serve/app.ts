@@ -21,6 +21,7 @@ import {
   type WebCaller,
   webFaceFor,
 } from './caller.ts';
+import { health, otherPaths, sessionAsked, sessionOpened } from './described.ts';
 import { ENROL_PAGE, ENROL_SCRIPT } from './enrol-page.ts';
 import { linkRoutes } from './enrolling.ts';
 import type { Enrolments } from './enrolment.ts';
@@ -65,20 +66,8 @@ export interface Door {
   readonly quota: CallerQuota;
 }
 
-/** Without a link, a human signs the request with a key. */
-const sessionAsked = z.strictObject({ link: z.string().optional() });
-const session = z.strictObject({
-  expires_at: z.iso.datetime({ precision: 3 }),
-  /** The second secret, which each request of the session shows in the header Keyturn-Page. */
-  page: z.string(),
-});
+/** Only to programs of this host. */
 const reached = z.strictObject({ address: z.string() });
-const health = z.strictObject({
-  ready: z.boolean(),
-  reasons: z.array(z.string()).readonly(),
-  /** How many may run what is ordered, how many said lately that they run, and the orders for which none does; `null` where the ledger cannot be read. */
-  executors: z.strictObject({ enrolled: z.int(), running: z.int(), unserved: z.int() }).nullable(),
-});
 
 /** Everything that is answered over HTTP. It decides nothing: each route is one verb of the table. */
 export function appOf(door: Door): Hono {
@@ -138,7 +127,8 @@ export function appOf(door: Door): Hono {
   });
   at(['GET'], '/openapi.json', async (request) => {
     await counted(door, request);
-    described ??= openApiOf(routes, [...steps, ...vouches, ...TOGETHER_PATHS]);
+    const served = { assets: door.assets, has_login: door.login !== null, has_access: door.access !== null };
+    described ??= openApiOf(routes, [...steps, ...vouches, ...TOGETHER_PATHS, ...otherPaths(served)]);
     return answerTagged(z.unknown(), described, request.headers.get('if-none-match'));
   });
   at(['GET'], '/enrol', () => respond(ENROL_PAGE, 200, { 'content-type': 'text/html; charset=utf-8' }));
@@ -288,7 +278,7 @@ async function openSession(door: Door, request: Request): Promise<Response> {
   const { secret, page, expires_at } = await (link === undefined
     ? sessions.openBy(...(await signedBy(door, request)))
     : sessions.open(link));
-  return answerWith(session, { expires_at, page }, 200, { 'set-cookie': cookieFor(secret, site) });
+  return answerWith(sessionOpened, { expires_at, page }, 200, { 'set-cookie': cookieFor(secret, site) });
 }
 
 /** Who signed the request, with which key. Neither a token nor a session opens another session. */

@@ -14,6 +14,7 @@ import {
   linkShown,
   passkeyMade,
 } from './enrolment-shape.ts';
+import { BODY, HOST } from './openapi.ts';
 
 /** ES256, EdDSA, RS256, as COSE numbers them. */
 const ALGORITHMS = [-7, -8, -257];
@@ -25,6 +26,8 @@ export interface LinkRoute {
   readonly input: z.ZodType;
   readonly output: z.ZodType;
   readonly answer: (request: Request) => Promise<Response>;
+  readonly is_open: true;
+  readonly refusals: readonly number[];
 }
 
 /** What the browser of somebody who enrols a passkey asks for: twice a touch, and how far it is. */
@@ -40,6 +43,8 @@ export function linkRoutes<C extends Ceremony>(enrolments: LinkedEnrolments<C>):
     about,
     input,
     output,
+    is_open: true,
+    refusals: [...HOST, ...BODY, 403, 404, 409, 503],
     answer: async (request) => {
       const asked = input.safeParse(await bodyOf(request));
       if (!asked.success) refuse('SHAPE_INVALID', 'This is no step of an enrolment. See docs/http.md.');

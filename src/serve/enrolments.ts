@@ -12,6 +12,7 @@ import {
   enrolmentOpened,
   enrolmentsListed,
 } from './enrolment-shape.ts';
+import { BODY, CALLER } from './openapi.ts';
 import type { Route } from './route.ts';
 import { type Vouched, vouchedFor } from './vouched.ts';
 
@@ -21,6 +22,7 @@ export interface VouchRoute {
   readonly about: string;
   readonly input: z.ZodType;
   readonly output: z.ZodType | null;
+  readonly refusals: readonly number[];
   readonly answer: (body: JsonObject, caller: ActCaller) => Promise<Response>;
 }
 
@@ -39,6 +41,7 @@ export function vouching({ keyturn, enrolments, acts, origin }: VouchDoor): read
       about: 'Begin the enrolment of a passkey. The link is for the browser of its owner.',
       input: enrolmentAsked,
       output: enrolmentOpened,
+      refusals: [...CALLER, ...BODY, 404],
       answer: async (body, caller) => {
         const vouched = await vouchedFor(keyturn, acts, parsed(enrolmentAsked, body), caller);
         const { secret, enrolment } = await enrolments.open(vouched);
@@ -55,6 +58,7 @@ export function vouching({ keyturn, enrolments, acts, origin }: VouchDoor): read
       about: 'Passkeys that are being enrolled, with what is to be signed by whoever vouches.',
       input: enrolmentNamed.partial(),
       output: enrolmentsListed,
+      refusals: [...CALLER, ...BODY, 404],
       answer: async (body) => {
         const { enrolment_id } = parsed(enrolmentNamed.partial(), body);
         const all =
@@ -69,6 +73,7 @@ export function vouching({ keyturn, enrolments, acts, origin }: VouchDoor): read
       about: 'Vouch for a passkey: the proof of the credential that the enrolment names.',
       input: enrolmentFinish,
       output: null,
+      refusals: [...CALLER, ...BODY, 404, 409],
       answer: async (body, caller) => {
         const { enrolment_id, proofs } = parsed(enrolmentFinish, body);
         const { route, value } = await enrolments.withId(enrolment_id, ({ ceremony }) =>
@@ -82,6 +87,7 @@ export function vouching({ keyturn, enrolments, acts, origin }: VouchDoor): read
       about: 'End an enrolment. Its link leads nowhere any more.',
       input: enrolmentNamed,
       output: enrolmentNamed,
+      refusals: [...CALLER, ...BODY, 404],
       answer: async (body) => {
         const named = parsed(enrolmentNamed, body);
         await enrolments.drop(named.enrolment_id);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type * as oidc from 'openid-client';
-import { type Digest, sha256 } from '../canonical/digest.ts';
+import { sha256 } from '../canonical/digest.ts';
+import type { ServiceState } from '../keyturn.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Site } from './guard.ts';
 
@@ -22,7 +23,6 @@ const LOGIN_MS = 10 * 60_000;
 const LOGINS = 1_024;
 
 interface Begun {
-  readonly until: number;
   readonly verifier: string;
   readonly state: string;
   readonly nonce: string;
@@ -38,8 +38,11 @@ export interface Login {
 
 export const CALLBACK = '/v1/login/callback';
 
-export function loginBy(options: LoginOptions, { origin }: Pick<Site, 'origin'>): Login {
-  const begun = new Map<Digest, Begun>();
+export function loginBy(
+  options: LoginOptions,
+  { origin }: Pick<Site, 'origin'>,
+  service: ServiceState,
+): Login {
   const redirect_uri = `${origin}${CALLBACK}`;
   const issuer = issuerOf(options.issuer);
   let known: Promise<oidc.Configuration> | null = null;
@@ -57,14 +60,13 @@ export function loginBy(options: LoginOptions, { origin }: Pick<Site, 'origin'>)
     begin: async () => {
       const { client, config } = await provider();
       const kept = randomBytes(32).toString('base64url');
-      const made = {
-        until: Date.now() + LOGIN_MS,
+      const made: Begun = {
         verifier: client.randomPKCECodeVerifier(),
         state: client.randomState(),
         nonce: client.randomNonce(),
       };
-      if (begun.size >= LOGINS) begun.delete(begun.keys().next().value!);
-      begun.set(sha256(kept), made);
+      const row = { key: sha256(kept), value: JSON.stringify(made), ttl_ms: LOGIN_MS };
+      await service.put('login', row, LOGINS);
       const to = client.buildAuthorizationUrl(config, {
         redirect_uri,
         scope: 'openid profile email',
@@ -76,11 +78,9 @@ export function loginBy(options: LoginOptions, { origin }: Pick<Site, 'origin'>)
       return { to: to.href, kept };
     },
     finish: async (search, kept) => {
-      const digest = sha256(kept);
-      const found = begun.get(digest);
-      begun.delete(digest);
-      if (found === undefined || found.until <= Date.now())
-        refuse('LOGIN_REFUSED', 'No login was begun here.');
+      const text = await service.take('login', sha256(kept));
+      const found: Begun =
+        text === null ? refuse('LOGIN_REFUSED', 'No login was begun here.') : JSON.parse(text);
       const { client, config } = await provider();
       const claims = await client
         .authorizationCodeGrant(config, new URL(`${redirect_uri}${search}`), {

@@ -2,23 +2,22 @@ import * as z from 'zod';
 import { VERSION } from '../version.ts';
 import { actAsked, actDraft } from './act.ts';
 import type { Route } from './route.ts';
-import { REFUSED } from './status.ts';
 
 /** The description of the service, from the table of verbs. The schemas are those that requests and answers go through. */
 export function openApiOf(routes: readonly Route[], others: readonly Described[] = []): object {
   const schemas: Record<string, unknown> = { problem: PROBLEM };
-  const paths = [
-    ...routes.map((route) => [route.path, pathOf(route, schemas)]),
-    ...others.map((one) => [one.path, otherPath(one, schemas)]),
-  ];
+  const paths: Record<string, object> = {};
+  for (const route of routes) paths[route.path] = pathOf(route, schemas);
+  for (const one of others) paths[one.path] = { ...paths[one.path], ...otherPath(one, schemas) };
   return {
     openapi: '3.1.0',
-    info: { title: 'Keyturn', version: VERSION, description: ABOUT },
+    info: { title: 'Keyturn', version: VERSION, description: ABOUT, license: LICENSE },
+    servers: [{ url: '/' }],
     security: [{ token: [] }, { session: [] }],
-    paths: { ...Object.fromEntries(paths), '/v1/events': EVENTS },
+    paths,
     components: {
       schemas,
-      responses: { problem: problemResponse('A refusal, with its reason.') },
+      responses: { problem: { description: 'A refusal, with its reason.', content: PROBLEM_CONTENT } },
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer' },
         session: { type: 'apiKey', in: 'cookie', name: 'keyturn_session' },
@@ -30,25 +29,78 @@ export function openApiOf(routes: readonly Route[], others: readonly Described[]
 /** A path that is no verb of the table. */
 export interface Described {
   readonly path: string;
+  readonly method?: 'get' | 'post' | 'delete';
   readonly about: string;
-  readonly input: z.ZodType;
-  /** Null where it is what the verb answers that is finished. */
-  readonly output: z.ZodType | null;
+  /** Absent where nothing is sent. */
+  readonly input?: z.ZodType;
+  /** Null where it is what the verb answers that is finished; absent where it is no JSON, or nothing. */
+  readonly output?: z.ZodType | null;
+  /** What the answer is, where it is no JSON. */
+  readonly type?: string;
   readonly status?: number;
+  /** What 202 means, beside the answer. */
+  readonly accepted?: string;
+  /** What 400 says, where it is not always a problem. */
+  readonly faulty?: z.ZodType;
+  /** What 503 says, where it is no problem. */
+  readonly failed?: z.ZodType;
+  readonly headers?: readonly string[];
+  /** Answered to whoever asks. */
+  readonly is_open?: boolean;
+  /** Read with `If-None-Match`. */
+  readonly is_tagged?: boolean;
+  readonly refusals: readonly number[];
 }
 
-function otherPath({ path, about, input, output, status = 200 }: Described, schemas: Schemas): object {
-  const [, , namespace, name] = path.split('/');
-  const answer = output === null ? {} : { content: content(output, 'output', schemas) };
-  const post = {
-    operationId: `${namespace}.${name}`,
-    summary: about,
-    tags: [namespace],
-    requestBody: { required: true, content: content(input, 'input', schemas) },
-    responses: { [status]: { description: 'The answer.', ...answer }, ...REFUSALS },
+/** By whom, and where, anything is asked for. */
+export const HOST = [421] as const;
+export const CALLER = [401, 403, ...HOST, 429, 503] as const;
+/** What a body can be refused for. */
+export const BODY = [400, 413, 415] as const;
+
+function otherPath(one: Described, schemas: Schemas): object {
+  const { path, method = 'post', about, input, output, type, status = 200, accepted, failed, refusals } = one;
+  const [, version = '', namespace = '', name] = path.split('/');
+  const part = version === 'v1' ? namespace : 'service';
+  const named = name && version === 'v1' ? name : version === 'v1' ? namespace : path.slice(1) || 'console';
+  const answer = type
+    ? { content: { [type]: { schema: { type: 'string' } } } }
+    : output && { content: content(output, 'output', schemas) };
+  const headers = (one.headers ?? []).map((header) => ({ name: header, in: 'header', schema: TEXT }));
+  return {
+    [method]: {
+      operationId: `${part}.${named}${method === 'post' ? '' : `.${method}`}`,
+      summary: about,
+      tags: [part],
+      ...(one.is_open && { security: [] }),
+      ...(headers.length > 0 && { parameters: headers }),
+      ...(input && { requestBody: { required: true, content: content(input, 'input', schemas) } }),
+      responses: {
+        [status]: { description: 'The answer.', ...answer },
+        ...(accepted && { 202: { description: accepted } }),
+        ...(one.is_tagged && { 304: UNCHANGED }),
+        ...refusedBy(refusals),
+        ...(one.faulty && {
+          400: {
+            description: 'It is no message, or none that is taken.',
+            content: { ...PROBLEM_CONTENT, ...content(one.faulty, 'output', schemas) },
+          },
+        }),
+        ...(failed && { 503: { description: 'Not now.', content: content(failed, 'output', schemas) } }),
+      },
+    },
   };
-  return { post };
 }
+
+const TEXT = { type: 'string' };
+const UNCHANGED = { description: 'It is what If-None-Match names.' };
+
+function refusedBy(statuses: readonly number[]): object {
+  const all = statuses.toSorted((a, b) => a - b);
+  return Object.fromEntries(all.map((status) => [status, { $ref: '#/components/responses/problem' }]));
+}
+
+const LICENSE = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
 
 const ABOUT =
   'Every verb of Keyturn. An act of a human is asked for twice: first it answers a draft, then it is finished with the proof of its statements.';
@@ -68,28 +120,8 @@ const PROBLEM = {
   },
 };
 
-function problemResponse(description: string) {
-  return {
-    description,
-    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/problem' } } },
-  };
-}
-
-const REFUSALS = Object.fromEntries(
-  REFUSED.map((status) => [String(status), { $ref: '#/components/responses/problem' }]),
-);
-
-const EVENTS = {
-  get: {
-    operationId: 'events',
-    summary:
-      'The entries of the ledger as they come, as server-sent events. An agent hears of its own intents.',
-    parameters: [{ name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } }],
-    responses: {
-      '200': { description: 'A stream.', content: { 'text/event-stream': { schema: { type: 'string' } } } },
-      ...REFUSALS,
-    },
-  },
+const PROBLEM_CONTENT = {
+  'application/problem+json': { schema: { $ref: '#/components/schemas/problem' } },
 };
 
 type Schemas = Record<string, unknown>;
@@ -110,21 +142,31 @@ function pathOf(route: Route, schemas: Schemas): object {
     responses: {
       '200': { description: 'The answer.', content: result },
       ...(is_act && { '202': { description: 'A draft.', content: content(actDraft, 'output', schemas) } }),
-      ...REFUSALS,
+      ...refusedBy([...CALLER, ...BODY, ...aboutNamed(route)]),
     },
   };
   return { post, ...getOf(route, about, result) };
 }
 
-/** A `write` with a signature is asked for as it is by an agent, and as an act by a human. */
-function actContent(input: JsonContent, is_only_act: boolean, schemas: Schemas): JsonContent {
-  const asked = content(actAsked, 'input', schemas);
-  if (is_only_act) return asked;
-  const both = [input, asked].map((one) => one['application/json'].schema);
-  return { 'application/json': { schema: { anyOf: both } } };
+/** What it names is not there, or not such that this can be done. */
+function aboutNamed({ members }: Route): readonly number[] {
+  return Object.keys(members()).length === 0 ? [409] : [404, 409];
 }
 
-function getOf({ namespace, name, query, verb }: Route, about: object, result: JsonContent): object {
+/** A `write` with a signature is asked for as it is by an agent, and as an act by a human. */
+function actContent(input: JsonContent, is_only_act: boolean, schemas: Schemas): JsonContent {
+  const { schema: request } = input['application/json'];
+  const { anyOf } = content(actAsked, 'input', schemas)['application/json'].schema as { anyOf: Asking[] };
+  const asked = anyOf.map((one) => ({ ...one, properties: { ...one.properties, request } }));
+  return { 'application/json': { schema: { anyOf: is_only_act ? asked : [request, ...asked] } } };
+}
+
+interface Asking {
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+function getOf(route: Route, about: object, result: JsonContent): object {
+  const { namespace, name, query, verb } = route;
   const members = query();
   if (members === null) return {};
   const { required = [] } = z.toJSONSchema(verb.input(), { io: 'input', unrepresentable: 'any' });
@@ -136,8 +178,8 @@ function getOf({ namespace, name, query, verb }: Route, about: object, result: J
   }));
   const responses = {
     '200': { description: 'The answer.', content: result },
-    '304': { description: 'It is what If-None-Match names.' },
-    ...REFUSALS,
+    '304': UNCHANGED,
+    ...refusedBy([...CALLER, 400, ...aboutNamed(route)]),
   };
   return { get: { operationId: `${namespace}.${name}.get`, ...about, parameters, responses } };
 }

@@ -83,7 +83,7 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
     enrolments: enrolmentsOf(keyturn.serviceState, site, (kept) =>
       vouchedFrom(keyturn, actsIn(routes), kept),
     ),
-    login: request.login ? loginBy(request.login, site) : null,
+    login: request.login ? loginBy(request.login, site, keyturn.serviceState) : null,
     access: request.access ? accessBy(request.access, site) : null,
     is_local: false,
     assets,

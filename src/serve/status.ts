@@ -59,11 +59,6 @@ export function httpStatusOf(code: ReasonCode): number {
   return BY_CODE[code] ?? BY_CATEGORY[explain(code).category];
 }
 
-/** Every status of a refusal, for the description of the service. */
-export const REFUSED: readonly number[] = [
-  ...new Set([...Object.values(BY_CATEGORY), ...Object.values(BY_CODE)]),
-].sort((a, b) => a - b);
-
 /** The same where a refusal stands in an answer. */
 export const problemTold = z.strictObject({
   type: z.string(),

@@ -16,6 +16,7 @@ import {
   webProof,
 } from './act.ts';
 import { answerWith } from './answer.ts';
+import { BODY, CALLER } from './openapi.ts';
 import type { Route } from './route.ts';
 import { problemOf, problemTold } from './status.ts';
 
@@ -76,12 +77,14 @@ export const TOGETHER_PATHS = [
     input: togetherAsked,
     output: togetherDrawn,
     status: 202,
+    refusals: [...CALLER, ...BODY],
   },
   {
     path: '/v1/acts/finish',
     about: 'Finish several acts with one answer of a passkey, or with one signature for each statement.',
     input: togetherFinished,
     output: togetherDone,
+    refusals: [...CALLER, ...BODY],
   },
 ] as const;
 

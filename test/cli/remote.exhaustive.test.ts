@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { generateKeyPair } from '../../src/canonical/ed25519.ts';
 import type { Finished } from '../support/pty.ts';
 import { answerOf, expectError, fileFolder, makeProject, type Project, typedCode } from './project.ts';
 import { ended, type Laptop, laptop, SECRET, type Served, served } from './remote-scene.ts';
@@ -120,6 +121,32 @@ describe('a human far from the project', () => {
     await project.approve(open);
     const added = await far.talk(['token', 'add', 'bot', ...reason], SECRET);
     expect(added.stdout).toMatch(/^\[OK\] bot has a new token\nToken: +ktk1\./);
+    await project.inside(({ ledger }) => ledger.verify({ deep: true }));
+  });
+
+  it('adds and revokes an executor whose key and name are given, and lists the control keys', async () => {
+    const reason = ['--reason', 'a test'];
+    const { public_key } = generateKeyPair();
+    expectError('HOST_ONLY', await far.run('executor', 'add', public_key, ...reason));
+    const words = [
+      'executor',
+      'add',
+      public_key,
+      '--name',
+      'second',
+      '--serves',
+      'b',
+      '--serves',
+      'a',
+      ...reason,
+    ];
+    expect((await far.talk(words, SECRET)).stdout).toContain('An executor "second" may run');
+    expect((await far.talk(['executor', 'revoke', public_key, ...reason], SECRET)).code).toBe(0);
+    expect((await far.run('control', 'list')).stdout).toMatch(/issues/);
+    const made = await project.inside(({ system }) =>
+      system.rotateControlKey({ reason: 'a test', signer: project.alice }),
+    );
+    expect((await far.talk(['control', 'revoke', made.replaces!, ...reason], SECRET)).code).toBe(0);
     await project.inside(({ ledger }) => ledger.verify({ deep: true }));
   });
 

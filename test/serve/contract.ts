@@ -5,14 +5,21 @@ type Schema = Readonly<Record<string, unknown>>;
 interface Operation {
   readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: Schema }[];
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } };
-  readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { schema: Schema }>> }>
-  >;
+  readonly responses: Readonly<Record<string, Answer>>;
+  readonly security?: readonly unknown[];
+}
+
+interface Answer {
+  readonly $ref?: string;
+  readonly content?: Readonly<Record<string, { schema: Schema }>>;
 }
 
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, Answer>>;
+  };
 }
 
 /** One operation of the document: what to ask, and whether an answer is one that it declares. */
@@ -20,7 +27,12 @@ export interface Walked {
   readonly path: string;
   readonly method: string;
   readonly statuses: readonly string[];
+  /** Whether it is answered to whoever asks. */
+  readonly is_open: boolean;
+  readonly takes_body: boolean;
   readonly asked: fc.Arbitrary<Asked>;
+  /** A request in which each member is what the project has by that name; null where a member has no such name. */
+  good(known: Readonly<Record<string, unknown>>): Asked | null;
   /** What is wrong with an answer; null where it is as declared. */
   wrong(status: number, type: string, body: unknown): string | null;
 }
@@ -33,7 +45,12 @@ export interface Asked {
 export function walk(document: Document): Walked[] {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema({ $id: 'doc', components: document.components });
-  const compiled = (schema: Schema) => ajv.compile(pointed(schema));
+  const known = new Map<Schema, ValidateFunction>();
+  const compiled = (schema: Schema) => {
+    const found = known.get(schema) ?? ajv.compile(pointed(schema));
+    known.set(schema, found);
+    return found;
+  };
   return Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) =>
       walked(document, path, method, operation, compiled),
@@ -50,18 +67,16 @@ function walked(
   document: Document,
   path: string,
   method: string,
-  { parameters = [], requestBody, responses }: Operation,
+  { parameters = [], requestBody, responses, security }: Operation,
   compiled: (schema: Schema) => ValidateFunction,
 ): Walked {
-  const problem = compiled({ $ref: '#/components/schemas/problem' });
-  const schema = responses['200']?.content?.['application/json']?.schema;
-  const draft = responses['202']?.content?.['application/json']?.schema;
-  const valid = { '200': schema && compiled(schema), '202': draft && compiled(draft) };
   const body = requestBody?.content['application/json'].schema;
   return {
     path,
     method,
     statuses: Object.keys(responses),
+    is_open: security?.length === 0,
+    takes_body: body !== undefined,
     asked: fc.record({
       query: fc.record(
         Object.fromEntries(
@@ -75,15 +90,55 @@ function walked(
         ? fc.oneof({ weight: 4, arbitrary: allowedBy(body, document, 0) }, { weight: 1, arbitrary: ANYTHING })
         : fc.constant(null),
     }),
+    good: (known) => goodFor(document, parameters, body, known),
     wrong: (status, type, answer) => {
-      if (!Object.hasOwn(responses, String(status))) return `answers ${status}, which it does not declare`;
-      if (status === 304) return null;
-      if (status === 200 && type.startsWith('text/event-stream')) return null;
-      const check = status === 200 || status === 202 ? valid[String(status) as '200' | '202'] : problem;
-      if (!check) return `has no schema for ${status}`;
+      const declared = responses[String(status)];
+      if (declared === undefined) return `answers ${status}, which it does not declare`;
+      const { content } = resolved(document, declared);
+      // Without a content, there is none.
+      if (content === undefined) return null;
+      const [is, said] = Object.entries(content).find(([one]) => type.startsWith(one)) ?? [];
+      if (said === undefined) return `answers ${status} as ${type}`;
+      if (!is!.includes('json')) return null;
+      const check = compiled(said.schema);
       return check(answer) ? null : `answers ${status} with ${JSON.stringify(check.errors?.[0])}`;
     },
   };
+}
+
+function goodFor(
+  document: Document,
+  parameters: NonNullable<Operation['parameters']>,
+  body: Schema | undefined,
+  known: Readonly<Record<string, unknown>>,
+): Asked | null {
+  const queried = parameters.filter((one) => one.in === 'query');
+  const properties = Object.fromEntries(queried.map(({ name, schema }) => [name, schema]));
+  const required = queried.filter((one) => one.required).map(({ name }) => name);
+  const query = filled(document, { type: 'object', properties, required }, known);
+  const filled_body = body === undefined ? null : filled(document, body, known);
+  return query === undefined || filled_body === undefined
+    ? null
+    : { query: query as Asked['query'], body: filled_body };
+}
+
+/** Undefined where nothing is known to fill it with. An act is asked for by `by`, which makes a draft of it. */
+function filled(document: Document, schema: Schema, known: Readonly<Record<string, unknown>>): unknown {
+  const { $ref, anyOf } = schema as { $ref?: string; anyOf?: Schema[] };
+  if ($ref) return filled(document, document.components.schemas[$ref.split('/').at(-1)!] ?? {}, known);
+  if (anyOf) return anyOf.map((one) => filled(document, one, known)).find((one) => one !== undefined);
+  const { properties = {}, required = [] } = schema as { properties?: object; required?: string[] };
+  if (schema.type !== 'object') return undefined;
+  const members = Object.entries(properties).map(([name, member]) => [
+    name,
+    name === 'request' ? filled(document, member as Schema, known) : known[name],
+  ]);
+  const found = Object.fromEntries(members.filter(([, value]) => value !== undefined));
+  return required.every((name) => Object.hasOwn(found, name)) ? found : undefined;
+}
+
+function resolved(document: Document, { $ref, ...answer }: Answer): Answer {
+  return $ref === undefined ? answer : document.components.responses[$ref.split('/').at(-1)!]!;
 }
 
 /** As a query has it. An object of `fc` has no method by which it becomes a text. */

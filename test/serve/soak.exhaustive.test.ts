@@ -10,7 +10,7 @@ const server = postgres();
 
 const is_full = process.env.KEYTURN_SOAK !== undefined;
 const SIZE: SoakSize = {
-  seconds: is_full ? Number(process.env.KEYTURN_SOAK_SECONDS) : 10,
+  seconds: is_full ? Number(process.env.KEYTURN_SOAK_SECONDS) : 30,
   kills: is_full ? Number(process.env.KEYTURN_SOAK_SERVICE_KILLS) : 3,
   callers: is_full ? 16 : 4,
 };

@@ -13,12 +13,14 @@ export function add(call: Call): Promise<Answer> {
   const [public_key] = call.operands;
   const { name: named, serves: labels = [], reason = '' } = call.options;
   for (const one of [...(named === undefined ? [] : [named]), ...labels]) Keyturn.requireName(one);
-  return writingHere(call, async (keyturn) => {
+  // What is not named is that of the host, which only a command there can know.
+  const asked = public_key !== undefined && named !== undefined ? writing : writingHere;
+  return asked(call, async (keyturn: Opened) => {
     const human = await whoActs(keyturn, call.options.as);
     const key = public_key === undefined ? {} : { public_key: requireKey(public_key) };
     const name = named === undefined ? {} : { name: named };
     const result = await actAs(keyturn, human, (signer) =>
-      keyturn.system.addExecutor({ ...key, ...name, labels: [...labels], reason, signer }),
+      keyturn.system.addExecutor({ ...key, ...name, labels: [...new Set(labels)].sort(), reason, signer }),
     );
     const more = result.labels.length === 0 ? '' : ` and for ${result.labels.join(', ')}`;
     const lines = [`[OK] An executor "${result.name}" may run what is ordered for that name${more}`];
