@@ -1,6 +1,9 @@
 import { isAlive } from '../effect/process.ts';
+import { isRunLocked } from '../effect/run-lock.ts';
 import type { IntentState, Run } from '../gate/state.ts';
+import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
 import { type Context, requireIntent } from './context.ts';
+import { runLock } from './tool.ts';
 
 export type Life = ReturnType<typeof isAlive>;
 
@@ -12,6 +15,18 @@ export function lifeOf(
 ): Life {
   if (executor.instance === undefined || executor.instance !== here.instance) return isAlive(executor);
   return [...at_work].some((one) => one.execution_id === execution_id) ? 'alive' : 'dead';
+}
+
+/** A tool can outlive the process that started it, and a human who looks at the world meanwhile looks too early. */
+export function lifeOfAll(context: Context, { execution_id, executor }: Run): Life {
+  const life = lifeOf(context, execution_id, executor);
+  return life === 'dead' && isRunLocked(runLock(context, execution_id)) ? 'alive' : life;
+}
+
+/** Where an intent stands, in the words of every list, screen and answer. */
+export function standingNow(context: Context, state: IntentState): StatusWord {
+  const run = state.status === 'claimed' ? state.runs.at(-1) : undefined;
+  return statusWordOf(state, context.clock(), run !== undefined && lifeOfAll(context, run) === 'alive');
 }
 
 /**

@@ -129,7 +129,7 @@ function doubtLines(doubt: Status['in_doubt'][number], paint: Paint): string[] {
   const { execution_id, intent_id, tool, since, host, pid } = doubt;
   if (doubt.state === 'alive')
     return [
-      paint('yellow', `RUNNING ${execution_id}`),
+      paint('yellow', `running ${execution_id}`),
       `  ${tool} for ${intent_id}, since ${since}, as process ${pid}`,
     ];
   const why = {
