@@ -2,7 +2,7 @@ import { visible } from '../../canonical/visible.ts';
 import { type Keyturn, parseDuration, type Request, type Result as Verbs } from '../../keyturn.ts';
 import { explain, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
-import { type Possible, possible, sign, whoActs } from '../human.ts';
+import { type Possible, possible, signAsked, whoActs } from '../human.ts';
 import { showAll } from '../pager.ts';
 import { readingHere, writingHere } from '../project.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
@@ -58,7 +58,7 @@ async function askAndRemove(
 ): Promise<Outcome> {
   await showAll(terminal, previewLines(found));
   if (undoLostBy(found).length > 0) await requireGivenUp(terminal);
-  return sign(keyturn, terminal, asked);
+  return signAsked(keyturn, terminal, asked);
 }
 
 async function requireGivenUp(terminal: Terminal): Promise<void> {

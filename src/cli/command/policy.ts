@@ -1,5 +1,6 @@
 import { visible } from '../../canonical/visible.ts';
 import type { PolicyProblem, Result as Verb } from '../../keyturn.ts';
+import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { drawShown } from '../draw.ts';
@@ -68,11 +69,9 @@ function failure(failed: readonly Tested[]): Refusal {
   );
 }
 
-const RECENT = 1000;
-
 /** What would change: every text, and which recent decisions. */
 export function diff(call: Call): Promise<Answer> {
-  const recent = countOf(call.options.recent, RECENT, '--recent');
+  const recent = countOf(call.options.recent, limits.asked_again, '--recent');
   return reading(call, async (keyturn) => {
     const result = await keyturn.policies.diff({ recent });
     return { result, lines: diffLines(result, stdoutLook(new Date())) };
