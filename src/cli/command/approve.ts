@@ -98,7 +98,7 @@ export function approvedLines(
       ['Hash', hash],
       ['Code', codeOf(hash)],
       ['Approved until', expires_at],
-      ['Next', missing > 0 ? `${missing} more human(s) must approve it` : next],
+      ['Next', missing > 0 ? `${missing} more must approve it` : next],
     ]),
   ];
 }

@@ -3,6 +3,7 @@ import type { PolicyProblem, Result as Verb } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
+import { counted } from '../counted.ts';
 import { drawShown } from '../draw.ts';
 import { folded, type Sheet } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
@@ -21,7 +22,7 @@ export function check(call: Call): Promise<Answer> {
     const lines = problems.map((problem) => problemLine(problem, stdoutPainter()));
     const errors = problems.filter(({ severity }) => severity === 'error');
     if (errors.length > 0) return { result, lines, refusal: unusable(errors) };
-    const warned = problems.length === 0 ? '' : `, with ${problems.length} warning(s)`;
+    const warned = problems.length === 0 ? '' : `, with ${counted(problems.length, 'warning')}`;
     return { result, lines: [...lines, `[OK] The policies can be used${warned}`] };
   });
 }

@@ -148,7 +148,7 @@ function summary({ approved, rejected, skipped }: Done, nexts: ReadonlyMap<strin
   return [
     `[OK] Reviewed: ${approved.length} approved, ${rejected.length} rejected, ${skipped.length} skipped`,
     ...approved.map(({ intent_id, missing }) =>
-      missing > 0 ? `${intent_id}: ${missing} more human(s) must approve it` : nexts.get(intent_id)!,
+      missing > 0 ? `${intent_id}: ${missing} more must approve it` : nexts.get(intent_id)!,
     ),
   ];
 }
