@@ -1,9 +1,7 @@
 import { isAlive } from '../effect/process.ts';
-import { isRunLocked } from '../effect/run-lock.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
 import { type Context, requireIntent } from './context.ts';
-import { runLock } from './tool.ts';
 
 export type Life = ReturnType<typeof isAlive>;
 
@@ -17,16 +15,15 @@ export function lifeOf(
   return [...at_work].some((one) => one.execution_id === execution_id) ? 'alive' : 'dead';
 }
 
-/** A tool can outlive the process that started it, and a human who looks at the world meanwhile looks too early. */
-export function lifeOfAll(context: Context, { execution_id, executor }: Run): Life {
-  const life = lifeOf(context, execution_id, executor);
-  return life === 'dead' && isRunLocked(runLock(context, execution_id)) ? 'alive' : life;
+/** Whether the process that claimed this run works on it. What outlived that process is in doubt, like what died with it. */
+export function isRunning(context: Context, { execution_id, executor }: Run): boolean {
+  return lifeOf(context, execution_id, executor) === 'alive';
 }
 
 /** Where an intent stands, in the words of every list, screen and answer. */
 export function standingNow(context: Context, state: IntentState): StatusWord {
   const run = state.status === 'claimed' ? state.runs.at(-1) : undefined;
-  return statusWordOf(state, context.clock(), run !== undefined && lifeOfAll(context, run) === 'alive');
+  return statusWordOf(state, context.clock(), run !== undefined && isRunning(context, run));
 }
 
 /**

@@ -1,10 +1,12 @@
 import type { Json } from '../canonical/json.ts';
+import { isRunLocked } from '../effect/run-lock.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { parseArgument } from '../tool/arguments.ts';
 import { toolNamed } from '../tool/select.ts';
 import type { Context } from './context.ts';
-import { type Life, lifeOfAll, lostOrNot } from './life.ts';
+import { type Life, lifeOf, lostOrNot } from './life.ts';
 import { allIntents } from './list.ts';
+import { runLock } from './tool.ts';
 
 /** A run that started and whose end is not recorded, or that was killed half way. */
 export interface InDoubt {
@@ -18,12 +20,18 @@ export async function inDoubt(context: Context): Promise<InDoubt[]> {
   const found: InDoubt[] = [];
   for (const status of ['claimed', 'partial'] as const)
     for await (const read of allIntents(context, status)) {
-      const { state } = await lostOrNot(context, read);
+      const { state, is_lost } = await lostOrNot(context, read);
       const run = state.runs.at(-1);
       if (run && state.status === status)
-        found.push({ state, run, life: status === 'partial' ? 'dead' : lifeOfAll(context, run) });
+        found.push({ state, run, life: status === 'partial' ? 'dead' : lifeOfAll(context, run, is_lost) });
     }
   return found;
+}
+
+/** A tool can outlive the process that started it, and a human who looks at the world meanwhile looks too early. */
+function lifeOfAll(context: Context, { execution_id, executor }: Run, is_lost: boolean): Life {
+  if (is_lost) return isRunLocked(runLock(context, execution_id)) ? 'alive' : 'dead';
+  return lifeOf(context, execution_id, executor);
 }
 
 /** Gives each text the type of its parameter. What has no parameter stays text, and is refused by name later. */

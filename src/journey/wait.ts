@@ -33,8 +33,7 @@ export async function waitFor(
       const found = await resultOf(context, intent_id);
       if (isReached(found, until)) return found;
       // A human must settle it.
-      const is_same = found.run?.execution_id === state.runs.at(-1)?.execution_id;
-      if (is_lost && is_same && found.standing !== 'running') return found;
+      if (is_lost && found.run?.execution_id === state.runs.at(-1)!.execution_id) return found;
       // No entry says that something expired, or that the process of a run died.
       const expires_ms = Date.parse(state.expires_at) - context.clock().getTime();
       await soonest(news.came, found.status === 'claimed' ? LIFE_MS : expires_ms, signal);
