@@ -253,6 +253,10 @@ export const limits = {
   read_batch: 1000,
   /** Rows in one page of a list. */
   page_rows: 1000,
+  /** Rows in each list of what needs a human. Nobody works through more; how many there are is said by `list`. */
+  status_rows: 1000,
+  /** Recent decisions that are asked again when policies change, unless told. */
+  asked_again: 1000,
 } as const;
 
 /** The most a capability may be, each with its reason. */

@@ -41,6 +41,13 @@ describe('the registry of reason codes', () => {
     }
   });
 
+  it('no advice sends a person to the source', () => {
+    const found = reasonCodes.filter((code) =>
+      /\bsrc\//.test(`${explain(code).meaning} ${explain(code).advice}`),
+    );
+    expect(found).toEqual([]);
+  });
+
   it('an unknown name is no code, and neither is a name that every object has', () => {
     expect(isReasonCode('HASH_MISMATCH')).toBe(true);
     expect(isReasonCode('hash_mismatch')).toBe(false);

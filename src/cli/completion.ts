@@ -82,7 +82,7 @@ const STANDINGS: Readonly<Record<string, readonly StatusWord[]>> = {
   run: ['approved'],
   retry: ['failed'],
   resolve: ['IN DOUBT'],
-  stop: ['IN DOUBT'],
+  stop: ['running', 'IN DOUBT'],
 };
 
 const MOST = 100;

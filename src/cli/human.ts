@@ -77,7 +77,7 @@ export function unlock(keyturn: Opened, terminal: Terminal, { name }: Possible<u
   );
 }
 
-export async function sign<T>(keyturn: Opened, terminal: Terminal, act: Possible<T>): Promise<T> {
+export async function signAsked<T>(keyturn: Opened, terminal: Terminal, act: Possible<T>): Promise<T> {
   return act.act(await unlock(keyturn, terminal, act));
 }
 
@@ -110,7 +110,7 @@ export async function actAs<T>(
   const asked = await possible(keyturn, name, act, like);
   return atTerminal(async (terminal) => {
     await showAll(terminal, show(terminal.columns));
-    return sign(keyturn, terminal, asked);
+    return signAsked(keyturn, terminal, asked);
   });
 }
 

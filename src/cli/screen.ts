@@ -1,6 +1,6 @@
 import { CODE_TYPED, codeOf } from '../canonical/code.ts';
 import { visible } from '../canonical/visible.ts';
-import { type IntentState, type Result, type Shown, statusWordOf } from '../keyturn.ts';
+import { type IntentState, type Result, type Shown, type StatusWord, statusWordOf } from '../keyturn.ts';
 import { capabilityFields, GLASS_LINE } from './capability-lines.ts';
 import { drawAlarms, drawContents, drawShown, fieldOf, headlineOf } from './draw.ts';
 import { COLUMNS, type Field, fieldLines, fieldWidth, type Sheet, type Span } from './fold.ts';
@@ -9,7 +9,10 @@ import { styleOf } from './status-word.ts';
 
 /** What a review shows. From a file there is no standing, and none is needed. */
 export type ShownReview = Pick<Result<'intents.review'>, 'envelope' | 'shown' | 'alternates'> & {
-  readonly intent: IntentState & { readonly reviewers?: readonly string[] | null };
+  readonly intent: IntentState & {
+    readonly reviewers?: readonly string[] | null;
+    readonly standing?: StatusWord;
+  };
 };
 
 /** Where a screen is shown. */
@@ -117,8 +120,8 @@ export function confinementLines(
   ];
 }
 
-function standing(state: IntentState, now: Date): Span[] {
-  const found = statusWordOf(state, now);
+function standing(state: ShownReview['intent'], now: Date): Span[] {
+  const found = state.standing ?? statusWordOf(state, now);
   const style = styleOf(found);
   return [style === null ? found : [style, found]];
 }

@@ -5,7 +5,7 @@ import type { Paint } from './paint.ts';
 
 export function styleOf(standing: StatusWord | CapabilityWord): Parameters<Paint>[0] | null {
   if (standing === 'IN DOUBT' || standing === 'STUCK') return 'alarm';
-  if (standing === 'waiting' || standing === 'approval expired' || standing === 'ordered') return 'yellow';
+  if (['waiting', 'approval expired', 'ordered', 'running'].includes(standing)) return 'yellow';
   if (standing === 'approved' || standing === 'succeeded') return 'green';
   return standing === 'failed' ? 'red' : null;
 }

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { deepFrozen } from '../canonical/frozen.ts';
 import type { IntentState } from '../gate/state.ts';
-import { statusWordOf } from '../gate/status-word.ts';
 import type { Signer } from '../identity/act.ts';
 import { check } from '../journey/check.ts';
 import type { Context } from '../journey/context.ts';
 import { grant, turn } from '../journey/grant.ts';
+import { standingNow } from '../journey/life.ts';
 import { offer } from '../journey/offer.ts';
 import { diffTexts, hunksApart, review } from '../journey/review.ts';
 import { reviewersOf } from '../journey/reviewers.ts';
@@ -22,7 +22,7 @@ const told = new WeakMap<IntentState, z.output<typeof intent>>();
 
 /** An intent with the word for where it stands now, and who is asked to look at it: the same value while none of it has changed. */
 export async function standingIntent(context: Context, state: IntentState): Promise<z.output<typeof intent>> {
-  const standing = statusWordOf(state, context.clock());
+  const standing = standingNow(context, state);
   const reviewers = await reviewersOf(context, state);
   const known = told.get(state);
   if (known?.standing === standing && JSON.stringify(known.reviewers) === JSON.stringify(reviewers))

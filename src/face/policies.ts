@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { once } from '../canonical/once.ts';
 import { policyFilesStanding } from '../journey/policy-files.ts';
+import { limits } from '../limits.ts';
 import { digest, name, time } from './parts.ts';
 import { shown } from './shown.ts';
 import { act, nothing, read } from './verb.ts';
@@ -31,8 +32,6 @@ const policySource = once(() =>
     })
     .readonly(),
 );
-/** How many recent decisions are asked again unless told. */
-const RECENT = 1000;
 
 // Cedar is large, so it is loaded by whoever needs it.
 const load = () => import('../journey/policy.ts');
@@ -99,7 +98,8 @@ export const policies = {
   diff: read({
     open_to: 'people',
     about: 'What would change if the files in policies/ were activated: texts, and recent decisions.',
-    input: () => z.strictObject({ /** So many entries back. */ recent: z.int().min(0).default(RECENT) }),
+    input: () =>
+      z.strictObject({ /** So many entries back. */ recent: z.int().min(0).default(limits.asked_again) }),
     output: () =>
       z.strictObject({
         active: digest.nullable(),

@@ -28,6 +28,7 @@ export const STATUS_WORDS = [
   'replaced',
   'approved',
   'approval expired',
+  'running',
   'IN DOUBT',
   'succeeded',
   'failed',
@@ -39,7 +40,8 @@ export const STATUS_WORDS = [
 
 export type StatusWord = (typeof STATUS_WORDS)[number];
 
-export function statusWordOf(state: IntentState, now: Date): StatusWord {
+/** The one place that decides it. `is_running` says whether something still works on its last run, which the ledger cannot know. */
+export function statusWordOf(state: IntentState, now: Date, is_running = false): StatusWord {
   switch (state.status) {
     case 'proposed':
       return isPast(state.expires_at, now) ? 'expired' : 'waiting';
@@ -53,7 +55,7 @@ export function statusWordOf(state: IntentState, now: Date): StatusWord {
     case 'replaced':
       return state.status;
     default:
-      return runWordOf(state.status);
+      return runWordOf(state.status, is_running);
   }
 }
 
@@ -73,6 +75,7 @@ const FOR_GOOD = 8.64e15;
 
 /** The words for an intent that was run, and for each of its runs. */
 export const RUN_WORDS = [
+  'running',
   'IN DOUBT',
   'succeeded',
   'failed',
@@ -84,9 +87,10 @@ export const RUN_WORDS = [
 
 export type RunWord = (typeof RUN_WORDS)[number];
 
-export function runWordOf(status: RunStatus): RunWord {
+export function runWordOf(status: RunStatus, is_running = false): RunWord {
   switch (status) {
     case 'claimed':
+      return is_running ? 'running' : 'IN DOUBT';
     case 'partial':
     case 'rolling_back':
       return 'IN DOUBT';

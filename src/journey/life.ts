@@ -1,5 +1,6 @@
 import { isAlive } from '../effect/process.ts';
 import type { IntentState, Run } from '../gate/state.ts';
+import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
 import { type Context, requireIntent } from './context.ts';
 
 export type Life = ReturnType<typeof isAlive>;
@@ -12,6 +13,17 @@ export function lifeOf(
 ): Life {
   if (executor.instance === undefined || executor.instance !== here.instance) return isAlive(executor);
   return [...at_work].some((one) => one.execution_id === execution_id) ? 'alive' : 'dead';
+}
+
+/** Whether the process that claimed this run works on it. What outlived that process is in doubt, like what died with it. */
+export function isRunning(context: Context, { execution_id, executor }: Run): boolean {
+  return lifeOf(context, execution_id, executor) === 'alive';
+}
+
+/** Where an intent stands, in the words of every list, screen and answer. */
+export function standingNow(context: Context, state: IntentState): StatusWord {
+  const run = state.status === 'claimed' ? state.runs.at(-1) : undefined;
+  return statusWordOf(state, context.clock(), run !== undefined && isRunning(context, run));
 }
 
 /**

@@ -7,6 +7,7 @@ import { skimEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
 import type { Page, PagedRow } from '../store/store.ts';
 import { type Context, requireIntent } from './context.ts';
+import { isRunning } from './life.ts';
 import { goalOf, STORED } from './list.ts';
 import { type ListedPage, newestBefore, type PageRequest, pageOf } from './page.ts';
 
@@ -60,11 +61,14 @@ export async function listRuns(context: Context, request: RunsRequest): Promise<
     batch: rowsOf(context, 'execution', request, index),
     at: ({ claimed_at }) => claimed_at,
     shown: async (row) => {
-      const word = runWordOf(row.status);
       const is_of = keys === null || keys.includes(row.executor_key);
-      if (!is_of || (standing ?? word) !== word || !isAskedFor(row, request)) return null;
+      const could_be = standing === undefined || STORED[standing].includes(row.status);
+      if (!is_of || !could_be || !isAskedFor(row, request)) return null;
       const intent = await requireIntent(context, row.intent_id);
       const run = intent.runs.find(({ execution_id }) => execution_id === row.execution_id);
+      const is_running = row.status === 'claimed' && run !== undefined && isRunning(context, run);
+      const word = runWordOf(row.status, is_running);
+      if ((standing ?? word) !== word) return null;
       const known = executors.find(({ public_key }) => public_key === row.executor_key);
       return {
         ...(run ?? refuseTorn()),

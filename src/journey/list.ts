@@ -4,6 +4,7 @@ import { openEnvelope } from '../intent/envelope.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { Page, PagedRow } from '../store/store.ts';
 import { type Context, humansNow } from './context.ts';
+import { standingNow } from './life.ts';
 import { newestBefore, type PageRequest, pageOf } from './page.ts';
 import { couldApprove, type Reviewers, reviewersOf } from './reviewers.ts';
 
@@ -39,7 +40,7 @@ export interface IntentList {
 
 /** Newest first. */
 export async function listIntents(context: Context, request: ListRequest): Promise<IntentList> {
-  const look: Look = { now: context.clock(), is_alone: await isAlone(context, request.needs) };
+  const look: Look = { is_alone: await isAlone(context, request.needs) };
   const by = indexFor(request);
   const { found, next } = await pageOf<IntentState, IntentSummary>(context, request, {
     list: 'intents',
@@ -51,7 +52,6 @@ export async function listIntents(context: Context, request: ListRequest): Promi
 }
 
 interface Look {
-  readonly now: Date;
   readonly is_alone: boolean;
 }
 
@@ -72,6 +72,7 @@ export const STORED: Readonly<Record<StatusWord, readonly IntentStatus[]>> = {
   replaced: ['replaced'],
   approved: ['approved'],
   'approval expired': ['approved'],
+  running: ['claimed'],
   'IN DOUBT': ['claimed', 'partial', 'rolling_back'],
   succeeded: ['succeeded'],
   failed: ['failed'],
@@ -84,10 +85,10 @@ export const STORED: Readonly<Record<StatusWord, readonly IntentStatus[]>> = {
 async function summaryIf(
   context: Context,
   state: IntentState,
-  { now, is_alone }: Look,
+  { is_alone }: Look,
   filter: IntentFilter,
 ): Promise<IntentSummary | null> {
-  const standing = statusWordOf(state, now);
+  const standing = standingNow(context, state);
   if (!fits(state, standing, filter, is_alone)) return null;
   const reviewers = await reviewersOf(context, state);
   if (!isAsked(reviewers, filter)) return null;

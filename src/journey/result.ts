@@ -1,10 +1,11 @@
 import type { IntentStatus, Run } from '../gate/state.ts';
-import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
+import type { StatusWord } from '../gate/status-word.ts';
 import { refuse } from '../refusal.ts';
 import { isAbsent, type Output, type Printed, readSealed } from '../story/tell.ts';
 import type { UndoCall } from '../tool/undo.ts';
 import { readerOf } from './contents.ts';
 import { type Context, requireIntent } from './context.ts';
+import { standingNow } from './life.ts';
 import { printed } from './tell.ts';
 import { undoIfAny } from './undo.ts';
 
@@ -44,7 +45,7 @@ const OVER: ReadonlySet<StatusWord> = new Set<StatusWord>([
 
 export async function resultOf(context: Context, intent_id: string): Promise<IntentResult> {
   const state = await requireIntent(context, intent_id);
-  const standing = statusWordOf(state, context.clock());
+  const standing = standingNow(context, state);
   const run = state.runs.at(-1);
   const { reason, printed: digests } = await toldAbout(context, intent_id, run?.execution_id);
   return {

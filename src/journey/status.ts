@@ -4,6 +4,7 @@ import type { Freeze } from '../gate/freeze.ts';
 import { type Denial, standingOf } from '../gate/standing.ts';
 import type { IntentState, IntentStatus } from '../gate/state.ts';
 import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
+import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import { waitsFor } from './beat.ts';
 import { momentOf, notDispatched } from './check.ts';
@@ -34,7 +35,7 @@ export type StuckNow = NeedsHuman & { readonly execution_id: string };
 export type OrderedNow = NeedsHuman & { readonly waits_for: WaitsFor };
 export type NotRun = NeedsHuman & { readonly code: ReasonCode };
 
-/** Of each list the newest, at most `LISTED_MOST`, newest first. */
+/** Of each list the newest, at most `limits.status_rows`, newest first. */
 export interface Status {
   /** What is wrong with the clock of this machine; null when it fits the ledger. With a wrong one the rest is judged by it. */
   readonly clock: { readonly code: ReasonCode; readonly words: string } | null;
@@ -54,8 +55,6 @@ export interface Status {
   readonly approved: readonly OrderedNow[];
   readonly policies: PolicyFilesStanding;
 }
-
-const LISTED_MOST = 1_000;
 
 /** What needs a human, now. Whether an approved intent may run is asked of its standing, as everything asks it. */
 export async function statusOf(context: Context): Promise<Status> {
@@ -121,7 +120,7 @@ async function stuckNow(context: Context): Promise<StuckNow[]> {
 /** What has expired needs no human, and may be many: it is passed over before a limit counts. */
 async function* newest(context: Context, status: IntentStatus): AsyncGenerator<IntentState> {
   const now = context.clock();
-  let left = LISTED_MOST;
+  let left: number = limits.status_rows;
   for await (const state of allIntents(context, status, true)) {
     if (statusWordOf(state, now) === 'expired') continue;
     if (left-- === 0) return;

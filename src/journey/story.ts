@@ -22,6 +22,7 @@ import {
 import { waitsFor } from './beat.ts';
 import { readerOf } from './contents.ts';
 import type { Context } from './context.ts';
+import { standingNow } from './life.ts';
 import { review } from './review.ts';
 import { type Reviewers, reviewersOf } from './reviewers.ts';
 
@@ -65,7 +66,7 @@ export async function storyOf(
   context: Context,
   { intent_id, with_output = false }: StoryRequest,
 ): Promise<IntentStory> {
-  const { store, clock } = context;
+  const { store } = context;
   const entries = await entriesOf(context, intent_id);
   const replaces = entries[0]?.body.replaces;
   const before = typeof replaces === 'string' ? await entriesOf(context, replaces) : [];
@@ -73,7 +74,7 @@ export async function storyOf(
   const story = await tellIntent(entries, read, before);
   const asked = isAbsent(story.asked) ? null : await review(context, intent_id);
   return {
-    ...told(story, clock(), await reviewersOf(context, story.intent)),
+    ...told(story, standingNow(context, story.intent), await reviewersOf(context, story.intent)),
     waits_for: await orderWaits(context, story.intent),
     shown: asked?.shown ?? null,
     alternates: asked?.alternates ?? [],
@@ -111,7 +112,7 @@ export async function storyInFile({
 }: FileStory): Promise<IntentStory> {
   const story = await tellIntent(entries, read, before);
   return {
-    ...told(story, now, null),
+    ...told(story, statusWordOf(story.intent, now), null),
     waits_for: null,
     shown: shownFromFile(story),
     alternates: [],
@@ -124,13 +125,12 @@ type ToldStory = Omit<IntentStory, 'waits_for' | 'shown' | 'alternates' | 'repor
 
 function told(
   { intent, asked, told: story, outputs, changes }: Story,
-  now: Date,
+  standing: StatusWord,
   reviewers: Reviewers,
 ): ToldStory {
   const found = isAbsent(asked)
     ? { envelope: null, effect: null, absent: asked }
     : { ...asked, absent: null };
-  const standing = statusWordOf(intent, now);
   return { intent: { ...intent, standing, reviewers }, ...found, story, changes, outputs };
 }
 

@@ -83,7 +83,7 @@ export const contentReasons = {
   MCP_LIST_TOO_LONG: [
     1263,
     'An MCP server lists more tools than a human can look at, or never comes to the end of its list.',
-    'Use a server with fewer tools. The limits and their reasons are in src/limits.ts.',
+    'Use a server with fewer tools, or start it so that it offers fewer of them.',
   ],
   MCP_CONFIG_MALFORMED: [
     1264,

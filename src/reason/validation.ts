@@ -6,7 +6,7 @@ export const validationReasons = {
   INPUT_TOO_LARGE: [
     1002,
     'The input is larger than Keyturn accepts.',
-    'Send less. The limits and their reasons are in src/limits.ts.',
+    'Send less: 1 MiB in one document at most, and 128 KiB in one of its texts.',
   ],
   JSON_MALFORMED: [1003, 'The input is not valid JSON.', 'Correct the JSON at the place the message names.'],
   JSON_TOO_DEEP: [1004, 'The JSON is nested deeper than Keyturn accepts.', 'Flatten the value.'],
@@ -222,7 +222,7 @@ export const validationReasons = {
   EDIT_RESULT_TOO_LARGE: [
     1116,
     'The edited file would be larger than Keyturn accepts.',
-    'Insert less. The limits are in src/plan/edit/bounds.ts.',
+    'Insert less, or spread it over several files.',
   ],
   EDIT_SEVERAL_DOCUMENTS: [
     1117,
@@ -243,7 +243,7 @@ export const validationReasons = {
   PLAN_LIMIT_EXCEEDED: [
     1150,
     'The plan is larger than Keyturn accepts: too many files, too large a file, too much to back up, or too long.',
-    'Split the plan. The limits are in src/plan/limits.ts.',
+    'Split the plan into several, each with fewer or smaller files.',
   ],
   PLAN_PATHS_NESTED: [
     1151,

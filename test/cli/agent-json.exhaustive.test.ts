@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AGENT } from '../../src/cli/commands/agent.ts';
 import { ADA, agentScene } from './agent-scene.ts';
@@ -155,9 +156,10 @@ describe('--json of the commands about goals', () => {
       expect.arrayContaining([expect.objectContaining({ id: 'lamp.dim', status: 'Disabled', version: 1 })]),
     );
     await ok(['simulation', 'try', 'dim the lamp']);
-    const { id, file } = await ok(['simulation', 'new', 'say', '--id', 'say.again']);
+    const { id } = await ok(['simulation', 'new', 'say', '--id', 'say.again']);
     expect(id).toBe('say.again');
-    writeFileSync(file!, readFileSync(file!, 'utf8').replace('tool: "say"', 'tool: "gone"'));
+    const file = join(place().root, 'simulations', 'say.again.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('tool: "say"', 'tool: "gone"'));
     const faulty = await say(['simulation', 'check', 'say.again']);
     expect(faulty).toMatchObject({ ok: false, facts: { id: 'say.again', faults: expect.any(Array) } });
     const outside = await say(['simulation', 'new', 'say', '--id', '../../x']);

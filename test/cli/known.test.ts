@@ -159,7 +159,7 @@ describe.concurrent('what can be known', () => {
 });
 
 describe('a rehearsal', () => {
-  it('writes nothing', async () => {
+  it('writes no entry and keeps no key', async () => {
     const before = await project.size();
     const keys = readdirSync(join(folder, '.keyturn', 'keys'));
     for (const words of [

@@ -103,7 +103,7 @@ describe('plan validate', () => {
       undefined,
     ]);
     expect(stdout).toContain('(/action_plan/0/target)');
-    expect(stderr).toMatch(/^SHAPE_INVALID: 6 problem\(s\) in broken\.json\. /);
+    expect(stderr).toMatch(/^SHAPE_INVALID: 6 problems in broken\.json\. /);
     const answer = answerOf(await project.run('plan', 'validate', file, '--json'));
     expect(answer).toMatchObject({
       ok: false,
@@ -121,7 +121,7 @@ describe('plan validate', () => {
     expect(said).toEqual({
       code: 0,
       stderr: '',
-      stdout: '[OK] fine: 2 action(s), nothing is wrong with it\n',
+      stdout: '[OK] fine: 2 actions, nothing is wrong with it\n',
     });
     const piped = await keyturn(['plan', 'validate', '-'], { cwd: folder, stdin: read(plan) });
     expect(piped).toEqual(said);
@@ -370,7 +370,7 @@ describe('gc', () => {
     const gone = await project.talk(words, ['to give up the undo: ', 'no undo'], ASKED);
     expect(gone.screen).toContain(`THE UNDO IS LOST: ${execution} can no longer be rolled back`);
     expect(gone.stdout).toMatch(
-      /^\[OK\] alice removed the backups of \d+ run\(s\), \d+ bytes, and \d+ object\(s\), \d+ bytes\n$/,
+      /^\[OK\] alice removed the backups of \d+ runs?, \d+ bytes, and \d+ objects?, \d+ bytes\n$/,
     );
     expect(existsSync(backups)).toBe(false);
     expectError('BACKUPS_EXPIRED', await project.run('rollback', execution, '--preview'));

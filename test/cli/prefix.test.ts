@@ -87,7 +87,7 @@ describe('the beginning of an id', () => {
     expect((await scene.run('replay', execution_id.slice(0, 8))).stdout).toContain('[OK] Replayed');
     expectError('EXECUTION_NOT_FOUND', await scene.run('replay', 'ffffffff'));
     const resolve = ['resolve', execution_id.slice(0, 8), '--outcome', 'happened', ...WHY];
-    expectError('NO_TERMINAL', await scene.run(...resolve));
+    expectError('RESOLVE_NOT_DUE', await scene.run(...resolve));
   });
 
   it('names an intent that another one replaces', async () => {
@@ -100,7 +100,7 @@ describe('the beginning of an id', () => {
   it('names a credential by the beginning of its public key', async () => {
     const { public_key } = scene.alice;
     const revoke = (which: string) => scene.run('credential', 'revoke', 'alice', which, ...WHY);
-    expectError('NO_TERMINAL', await revoke(public_key.slice(0, 24)));
+    expectError('LAST_HUMAN', await revoke(public_key.slice(0, 24)));
     expectError('CREDENTIAL_UNKNOWN', await revoke(public_key.slice(0, 3)));
     expectError('CREDENTIAL_UNKNOWN', await revoke('xxxxxxxx'));
   });

@@ -328,7 +328,7 @@ describe('once', () => {
     // Only a human settles it, with a reason and a key; and only then can there be a retry.
     const retry = ['retry', set.id, '--reason', 'The machine was down.'];
     const resolve = ['resolve', execution_id, '--outcome', 'did-not-happen', '--reason', 'I looked.'];
-    expect((await signing(set, ...retry)).stderr).toContain('(RUN_IN_DOUBT ');
+    expect((await alone(set, retry)).stderr).toContain('(RUN_IN_DOUBT ');
     expect((await alone(set, resolve)).stderr).toContain('(NO_TERMINAL ');
     expect((await alone(set, [...resolve, '--as', 'bot'])).stderr).toContain('(NOT_HUMAN ');
     expect(await stateOf(set)).toMatchObject({ status: 'claimed' });
@@ -352,11 +352,11 @@ describe('once', () => {
     expectError('NOT_HUMAN', await alone(set, [...retry, '--as', 'bot']));
     await refused(set, await executed(set, 'RUN_FAILED'), 'RUN_FAILED');
     expect((await signing(set, ...retry)).code).toBe(0);
-    expectError('RETRY_NOT_DUE', await signing(set, ...retry));
+    expectError('RETRY_NOT_DUE', await alone(set, retry));
     await grant(set);
     expect((await saysYes(set)).code).toBe(0);
     await refused(set, await executed(set), 'ALREADY_EXECUTED');
-    expectError('RETRY_NOT_DUE', await signing(set, ...retry));
+    expectError('RETRY_NOT_DUE', await alone(set, retry));
     expect(runs(set)).toBe(2);
     const ledger = await ledgerOf(set);
     const bodies = (wanted: string) =>
@@ -463,10 +463,10 @@ describe('what leaves no trace, and what no command can undo', () => {
     const { execution_id } = await runOf(set);
     // What a human may still do is refused for a run that is over, or adds an entry and leaves the others alone.
     const reason = ['--reason', 'To see what it does.'];
-    expectError('ALREADY_EXECUTED', await signing(set, 'reject', set.id, ...reason));
-    expectError('RETRY_NOT_DUE', await signing(set, 'retry', set.id, ...reason));
+    expectError('ALREADY_EXECUTED', await alone(set, ['reject', set.id, ...reason]));
+    expectError('RETRY_NOT_DUE', await alone(set, ['retry', set.id, ...reason]));
     const resolve = ['resolve', execution_id, '--outcome', 'did-not-happen'];
-    expectError('RESOLVE_NOT_DUE', await signing(set, ...resolve, ...reason));
+    expectError('RESOLVE_NOT_DUE', await alone(set, [...resolve, ...reason]));
     const erased = await atTerminal(set, ['object', 'erase', set.hash, ...reason], async (session) => {
       await session.expect(' to erase it: ');
       session.type(set.hash.slice(0, 8));

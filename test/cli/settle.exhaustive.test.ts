@@ -122,7 +122,11 @@ describe('a run that is still at work', () => {
     session.type('y');
     await until(async () => (await stateOf(intent)).status === 'claimed');
     const execution = (await stateOf(intent)).runs[0]!.execution_id;
-    expect((await project.run('status')).stdout).toContain(`RUNNING ${execution}`);
+    expect((await project.run('status')).stdout).toContain(`running ${execution}`);
+    expect((await project.run('list', '--status', 'running')).stdout).toContain(intent.id.slice(0, 8));
+    expect((await project.run('list', '--status', 'in-doubt')).stdout).not.toContain(intent.id.slice(0, 8));
+    expect((await project.run('show', intent.id)).stdout).toMatch(/^ *Status: +running$/m);
+    expect((await project.run('runs')).stdout).toMatch(/ running /);
     const resolved = await project.talk(['resolve', execution, '--outcome', 'happened', '--reason', 'x']);
     expect(resolved.stderr).toContain('(RUN_STILL_ALIVE 4006)');
     session.press('\x03');

@@ -4,6 +4,7 @@ import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { type ConversationAnswer, nextCommand } from '../conversation.ts';
+import { counted } from '../counted.ts';
 import { actAs, whoActs } from '../human.ts';
 import { meantBy } from '../operand.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
@@ -164,10 +165,6 @@ function untilIn({ until, ttl }: Options): string {
   return ttl === undefined
     ? new Date(instantOf(until!)).toISOString()
     : new Date(Date.now() + parseDuration(ttl) * 1000).toISOString();
-}
-
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
 }
 
 /** Makes every decision of a conversation again. */

@@ -5,7 +5,7 @@ import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval } from '../conversation.ts';
 import { earlierLines } from '../earlier.ts';
-import { type Possible, possible, requirePossible, sign, whoActs, withTries } from '../human.ts';
+import { type Possible, possible, requirePossible, signAsked, whoActs, withTries } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { showAll } from '../pager.ts';
 import { painter } from '../paint.ts';
@@ -35,7 +35,7 @@ export function approve(call: Call): Promise<Answer> {
         if (typed === '') refuse('CONFIRMATION_DECLINED');
         if (!beginsCode(typed, seen.intent.hash)) refuse('CONFIRMATION_WRONG', NOT_THE_CODE);
       });
-      return sign(keyturn, terminal, approval);
+      return signAsked(keyturn, terminal, approval);
     });
     return { result, lines: approvedLines(result, await afterApproval(keyturn, seen.intent)) };
   });
@@ -98,7 +98,7 @@ export function approvedLines(
       ['Hash', hash],
       ['Code', codeOf(hash)],
       ['Approved until', expires_at],
-      ['Next', missing > 0 ? `${missing} more human(s) must approve it` : next],
+      ['Next', missing > 0 ? `${missing} more must approve it` : next],
     ]),
   ];
 }
@@ -111,7 +111,7 @@ export function reject(call: Call): Promise<Answer> {
     const name = await whoActs(keyturn, call.options.as);
     const { hash } = await keyturn.intents.get({ intent_id });
     const rejection = await rejectionOf(keyturn, { intent_id, hash, name, reason });
-    const result = await atTerminal((terminal) => sign(keyturn, terminal, rejection));
+    const result = await atTerminal((terminal) => signAsked(keyturn, terminal, rejection));
     return { result, lines: [rejectedLine(result)] };
   });
 }

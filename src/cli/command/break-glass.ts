@@ -1,7 +1,7 @@
 import { visible } from '../../canonical/visible.ts';
 import type { Answer, Call } from '../answer.ts';
 import { glassBanner } from '../capability-lines.ts';
-import { possible, sign, whoActs } from '../human.ts';
+import { possible, signAsked, whoActs } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
 import { writing } from '../project.ts';
@@ -30,7 +30,7 @@ export function breakGlass(call: Call): Promise<Answer> {
         seen,
         shout.map((line) => paint('alarm', line)),
       );
-      return sign(keyturn, terminal, asked);
+      return signAsked(keyturn, terminal, asked);
     });
     if (!call.options.json) say(2, glassBanner(`${result.humans.join(' and ')} for ${intent_id}`));
     return { result, lines: toldLines(result) };

@@ -2,7 +2,8 @@ import { visible } from '../../canonical/visible.ts';
 import { type Keyturn, parseDuration, type Request, type Result as Verbs } from '../../keyturn.ts';
 import { explain, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
-import { type Possible, possible, sign, whoActs } from '../human.ts';
+import { counted } from '../counted.ts';
+import { type Possible, possible, signAsked, whoActs } from '../human.ts';
 import { showAll } from '../pager.ts';
 import { readingHere, writingHere } from '../project.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
@@ -58,7 +59,7 @@ async function askAndRemove(
 ): Promise<Outcome> {
   await showAll(terminal, previewLines(found));
   if (undoLostBy(found).length > 0) await requireGivenUp(terminal);
-  return sign(keyturn, terminal, asked);
+  return signAsked(keyturn, terminal, asked);
 }
 
 async function requireGivenUp(terminal: Terminal): Promise<void> {
@@ -77,11 +78,13 @@ function previewLines(found: Preview): string[] {
   return [
     removes.length === 0
       ? 'There are no backups to remove.'
-      : `Backups to remove: ${removes.length} run(s), ${bytesOf(removes)} bytes, the oldest first`,
+      : `Backups to remove: ${counted(removes.length, 'run')}, ${bytesOf(removes)} bytes, the oldest first`,
     ...removes.map(
       (run) => `${runLine(run)}${run.begun ? ', expired before: the rest of them is removed' : ''}`,
     ),
-    ...(keeps.length === 0 ? [] : [`Backups that stay: ${keeps.length} run(s), ${bytesOf(keeps)} bytes`]),
+    ...(keeps.length === 0
+      ? []
+      : [`Backups that stay: ${counted(keeps.length, 'run')}, ${bytesOf(keeps)} bytes`]),
     ...keeps.map(
       (run) => `${runLine(run)}${run.kept === null ? '' : `: ${run.kept}. ${explain(run.kept).meaning}`}`,
     ),
@@ -130,11 +133,11 @@ function heldLine(objects: Objects['removes']): string {
   const [first, ...others] = objects[0]!.subjects;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
   const roles = [...new Set(objects.map(({ role }) => role))].join(', ');
-  return `  of ${visible(first!)}${more}, last named ${objects.at(-1)!.at}: ${objects.length} object(s), ${bytesOf(objects)} bytes (${roles})`;
+  return `  of ${visible(first!)}${more}, last named ${objects.at(-1)!.at}: ${counted(objects.length, 'object')}, ${bytesOf(objects)} bytes (${roles})`;
 }
 
 function runLine({ execution_id, at, files, bytes, folder }: Run): string {
-  return `  ${execution_id}, ended ${at}: ${files} file(s), ${bytes} bytes in ${visible(folder)}/backups`;
+  return `  ${execution_id}, ended ${at}: ${counted(files, 'file')}, ${bytes} bytes in ${visible(folder)}/backups`;
 }
 
 function bytesOf(all: readonly { readonly bytes: number }[]): number {
@@ -147,12 +150,14 @@ function answerOf(result: Outcome, by: string): Answer {
   const gone = runs.filter(({ removed }) => removed);
   const why = [...failed, objects].find(({ code }) => code !== null);
   const lines = [
-    `[${why ? 'ERROR' : 'OK'}] ${by} removed the backups of ${gone.length} run(s), ${bytesOf(gone)} bytes, and ${objects.objects} object(s), ${objects.bytes} bytes`,
+    `[${why ? 'ERROR' : 'OK'}] ${by} removed the backups of ${counted(gone.length, 'run')}, ${bytesOf(gone)} bytes, and ${counted(objects.objects, 'object')}, ${objects.bytes} bytes`,
     ...failed.map(
       ({ execution_id, expired, message }) =>
         `  ${execution_id}: ${expired ? 'expired, but not all of its backups are gone' : 'kept'}: ${visible(message ?? '')}`,
     ),
-    ...(objects.kept.length === 0 ? [] : [`  ${objects.kept.length} object(s) stay: they are needed now`]),
+    ...(objects.kept.length === 0
+      ? []
+      : [`  Needed now, and kept: ${counted(objects.kept.length, 'object')}`]),
     ...(objects.code === null ? [] : [`  The other objects stay: ${visible(objects.message ?? '')}`]),
   ];
   if (!why) return { result, lines };

@@ -2,7 +2,7 @@ import { visible } from '../../canonical/visible.ts';
 import type { Result as VerbResult } from '../../keyturn.ts';
 import { explain, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { possible, sign, whoActs } from '../human.ts';
+import { possible, signAsked, whoActs } from '../human.ts';
 import { requireDigest } from '../operand.ts';
 import { readingHere, writingHere } from '../project.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
@@ -27,7 +27,7 @@ export function erase(call: Call): Promise<Answer> {
     );
     const result = await atTerminal(async (terminal) => {
       await askAbout(terminal, erasure);
-      return sign(keyturn, terminal, asked);
+      return signAsked(keyturn, terminal, asked);
     });
     return { result, lines: [`[OK] ${name} erased ${digest}. The ledger keeps its digest`] };
   });

@@ -2,6 +2,7 @@ import { visible } from '../../canonical/visible.ts';
 import { type PlanSpec, planBytesMax, type Signer, type Result as Verb } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
+import { counted } from '../counted.ts';
 import { drawShown } from '../draw.ts';
 import { actAs, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
@@ -18,7 +19,7 @@ export function validate(call: Call): Promise<Answer> {
     if (problems.length > 0) return problemsOf(file, call.options, problems);
     return {
       result,
-      lines: [`[OK] ${visible(plan_id ?? '')}: ${actions} action(s), nothing is wrong with it`],
+      lines: [`[OK] ${visible(plan_id ?? '')}: ${counted(actions, 'action')}, nothing is wrong with it`],
     };
   });
 }
@@ -31,7 +32,7 @@ function problemsOf(file: string, { config = '' }: Options, problems: Problems):
     return `${visible(place)}: ${code} ${visible(message)} (${visible(pointer || '/')})`;
   });
   const result: Verb<'plans.validate'> = { plan_id: null, actions: 0, problems };
-  const refusal = new Refusal('SHAPE_INVALID', `${problems.length} problem(s) in ${visible(file)}.`);
+  const refusal = new Refusal('SHAPE_INVALID', `${counted(problems.length, 'problem')} in ${visible(file)}.`);
   return { result, lines, refusal };
 }
 

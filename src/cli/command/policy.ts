@@ -1,7 +1,9 @@
 import { visible } from '../../canonical/visible.ts';
 import type { PolicyProblem, Result as Verb } from '../../keyturn.ts';
+import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
+import { counted } from '../counted.ts';
 import { drawShown } from '../draw.ts';
 import { folded, type Sheet } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
@@ -20,7 +22,7 @@ export function check(call: Call): Promise<Answer> {
     const lines = problems.map((problem) => problemLine(problem, stdoutPainter()));
     const errors = problems.filter(({ severity }) => severity === 'error');
     if (errors.length > 0) return { result, lines, refusal: unusable(errors) };
-    const warned = problems.length === 0 ? '' : `, with ${problems.length} warning(s)`;
+    const warned = problems.length === 0 ? '' : `, with ${counted(problems.length, 'warning')}`;
     return { result, lines: [...lines, `[OK] The policies can be used${warned}`] };
   });
 }
@@ -68,11 +70,9 @@ function failure(failed: readonly Tested[]): Refusal {
   );
 }
 
-const RECENT = 1000;
-
 /** What would change: every text, and which recent decisions. */
 export function diff(call: Call): Promise<Answer> {
-  const recent = countOf(call.options.recent, RECENT, '--recent');
+  const recent = countOf(call.options.recent, limits.asked_again, '--recent');
   return reading(call, async (keyturn) => {
     const result = await keyturn.policies.diff({ recent });
     return { result, lines: diffLines(result, stdoutLook(new Date())) };

@@ -5,7 +5,7 @@ import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval } from '../conversation.ts';
 import { earlierLines } from '../earlier.ts';
-import { sign, whoActs, withTries } from '../human.ts';
+import { signAsked, whoActs, withTries } from '../human.ts';
 import { type Opened, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
@@ -81,14 +81,14 @@ async function walk(
     if (typed === '' || typed === 's') done.skipped.push(intent_id);
     else if (beginsCode(typed, seen.intent.hash)) {
       requireWhole(seen);
-      const approval = await sign(keyturn, terminal, await approvalOf(keyturn, { seen, name }));
+      const approval = await signAsked(keyturn, terminal, await approvalOf(keyturn, { seen, name }));
       done.approved.push(approval);
       terminal.write(`${approvedLines(approval)[0]}\n`);
     } else {
       const reason = typed.slice(1).trim() || (await terminal.ask('Why: ')).trim();
       const { hash } = seen.intent;
       const rejected = { intent_id, hash, name, reason: requireReason(reason) };
-      const rejection = await sign(keyturn, terminal, await rejectionOf(keyturn, rejected));
+      const rejection = await signAsked(keyturn, terminal, await rejectionOf(keyturn, rejected));
       done.rejected.push(rejection);
       terminal.write(`${rejectedLine(rejection)}\n`);
     }
@@ -148,7 +148,7 @@ function summary({ approved, rejected, skipped }: Done, nexts: ReadonlyMap<strin
   return [
     `[OK] Reviewed: ${approved.length} approved, ${rejected.length} rejected, ${skipped.length} skipped`,
     ...approved.map(({ intent_id, missing }) =>
-      missing > 0 ? `${intent_id}: ${missing} more human(s) must approve it` : nexts.get(intent_id)!,
+      missing > 0 ? `${intent_id}: ${missing} more must approve it` : nexts.get(intent_id)!,
     ),
   ];
 }

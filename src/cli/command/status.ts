@@ -1,5 +1,6 @@
 import { visible } from '../../canonical/visible.ts';
 import { type Freeze, freezeWords, hasNoExecutor, isUnserved, type Result } from '../../keyturn.ts';
+import { limits } from '../../limits.ts';
 import { explain, type ReasonCode } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval, resumeCommand } from '../conversation.ts';
@@ -7,9 +8,6 @@ import { intentLines, type TableLook } from '../list-table.ts';
 import type { Paint } from '../paint.ts';
 import { type Opened, reading } from '../project.ts';
 import { stdoutTable } from './list.ts';
-
-/** How many of each list the verb tells at most. */
-const MOST = 1000;
 
 type Status = Result<'system.status'>;
 
@@ -129,7 +127,7 @@ function doubtLines(doubt: Status['in_doubt'][number], paint: Paint): string[] {
   const { execution_id, intent_id, tool, since, host, pid } = doubt;
   if (doubt.state === 'alive')
     return [
-      paint('yellow', `RUNNING ${execution_id}`),
+      paint('yellow', `running ${execution_id}`),
       `  ${tool} for ${intent_id}, since ${since}, as process ${pid}`,
     ];
   const why = {
@@ -163,7 +161,7 @@ function section(title: string, items: readonly string[]): string[] {
 }
 
 function heading(title: string, { length }: readonly unknown[]): string {
-  return `${title} (${length === MOST ? `${MOST} or more` : length}):`;
+  return `${title} (${length === limits.status_rows ? `${length} or more` : length}):`;
 }
 
 function indented(lines: readonly string[], { length }: readonly unknown[]): string[] {
