@@ -109,7 +109,8 @@ describe('a grant', () => {
       ask: null,
       link: async () => null,
       hold_ms: 0,
-      holders: new Map(), partial: new Map(),
+      holders: new Map(),
+      partial: new Map(),
     };
     const { result } = await callTool(
       caller,
