@@ -47,7 +47,8 @@ async function foldAhead(store: Store, { events }: Commit, now: Date): Promise<v
     is_whole: true,
     row: <N extends RowName>(name: N, key: string) => {
       const found = known.get(`${name} ${key}`);
-      if (found === undefined) throw new Unread(name, key);
+      const unread = new Unread(name, key);
+      if (found === undefined) throw unread;
       return found as Row<N> | null;
     },
   };
