@@ -90,7 +90,7 @@ export function asker(
   };
 }
 
-async function answerIn(response: Response): Promise<unknown> {
+export async function answerIn(response: Response): Promise<unknown> {
   const type = response.headers.get('content-type') ?? '';
   if (response.ok && /^application\/json\b/.test(type)) return response.json();
   if (!response.ok && /^application\/problem\+json\b/.test(type))

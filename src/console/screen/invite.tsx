@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Json } from '../../canonical/json.ts';
 import { visible } from '../../canonical/visible.ts';
-import { ServiceRefusal } from '../../client/client.ts';
+import { answerIn } from '../../client/ask.ts';
 import { type App, type Me, useApp, useMe, useTold } from '../app.ts';
 import { useCell } from '../cell.ts';
 import { pageHeader } from '../enter.ts';
@@ -43,9 +43,7 @@ async function ask<T>(step: 'open' | 'list' | 'finish' | 'drop', body: object): 
     headers: { ...pageHeader(), 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  const told = await answer.json();
-  if (!answer.ok) throw new ServiceRefusal(told);
-  return told as T;
+  return (await answerIn(answer)) as T;
 }
 
 const LOOK_MS = 2_000;
