@@ -89,6 +89,7 @@ const REFUSED: Readonly<Record<string, readonly (readonly [code: string, words: 
   'break-glass': [['INTENT_NOT_FOUND', 'NONE --reason test']],
   'policy activate': [['OK', '--reason test']],
   'control rotate': [['SHAPE_INVALID', '--reason LONG']],
+  'control revoke': [['CONTROL_KEY_UNKNOWN', 'missing --reason test']],
   'executor add': [
     ['USAGE', 'short --reason test'],
     ['SHAPE_INVALID', '--reason LONG'],

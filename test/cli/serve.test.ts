@@ -84,8 +84,7 @@ describe('keyturn serve', () => {
       expectError('USAGE', await project.run('serve', ...words));
     expectError('USAGE', await project.run('identity', 'add', 'eva', '--token'));
     const reason = ['--reason', 'a test'];
-    const human = await project.talk(['token', 'add', 'alice', ...reason], ALICE);
-    expect(human.stderr).toContain('TOKEN_INVALID');
+    expectError('TOKEN_INVALID', await project.run('token', 'add', 'alice', ...reason));
     const added = await project.talk(['token', 'add', 'bot', ...reason], ALICE);
     expect(added.stdout).toMatch(/^\[OK\] bot has a new token\nToken: +ktk1\./);
   });

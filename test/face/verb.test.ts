@@ -184,6 +184,7 @@ describe('the class Keyturn', () => {
       'observed',
       'origin',
       'queue',
+      'written',
       'runNotifier',
       'secret',
       ...['layout', 'config', 'unlock', 'draft', 'finish', 'keyFiles', 'createKey', 'close'],

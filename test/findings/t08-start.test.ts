@@ -55,7 +55,7 @@ describe('T8: the command line loads', () => {
     const NEEDED = ['src/plan/limits.ts', 'src/policy/request.ts'];
 
     it.each([
-      ['status', ['src/policy/quorum.ts', 'src/policy/set.ts', 'src/policy/shape.ts', 'src/policy/table.ts']],
+      ['status', ['src/policy/source.ts']],
       ['list', []],
       ['show', ['src/story/tell.ts', 'src/story/words.ts']],
     ])('for %s what it uses, and of the packages no other', (word, more) => {
