@@ -296,7 +296,7 @@ describe('--json', () => {
       ['USAGE', ['nonsense']],
       ['ID_MALFORMED', ['show', 'x']],
       ['INTENT_NOT_FOUND', ['show', UNKNOWN_ID]],
-      ['NO_TERMINAL', ['freeze', '--reason', 'again']],
+      ['NO_TERMINAL', ['unfreeze', '--reason', 'over']],
       ['PROJECT_MISSING', ['list', '--project', '/']],
       ['USAGE', ['check', intent.id]],
     ];
