@@ -165,8 +165,9 @@ async function begin(
   }
 }
 
-/** Its own proof comes once the first human has signed. */
-function recovering(name: string, { public_key }: Signer): ActDraft<'credential.added'> {
+/** Its own proof comes once the first human has signed. A file under another name would never be found for this one. */
+function recovering(name: string, { name: owner, public_key }: Signer): ActDraft<'credential.added'> {
+  if (owner !== name) refuse('KEY_FILE_INVALID', `The recovery key is one of "${owner}".`);
   const credential = keyCredential(public_key, 'recovery key');
   const facts = { credential, reason: 'For the day on which the passkey is gone.' };
   return { kind: 'credential.added', subject: name, facts: facts as ActFacts<'credential.added'> };

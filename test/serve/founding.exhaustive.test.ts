@@ -94,6 +94,15 @@ describe('a project that a passkey founds', () => {
     await keyturn.ledger.verify({ deep: true });
   });
 
+  it('is none with the recovery key of another name', async () => {
+    const at = scratch();
+    const { s, link } = await founding(at, await Keyturn.makeKey('bob', at, 'staple violet harbour nine'));
+    await made(s, link, passkeyAt(s));
+    const told = await call(s, '/v1/enrolments/draft', { link });
+    expect(refusalIn(told)[1]).toBe('KEY_FILE_INVALID');
+    expect(readdirSync(at).filter((name) => name.startsWith('.keyturn'))).toEqual([]);
+  });
+
   it('is none where another passkey, page or link tries, and where it is stopped', async () => {
     const at = scratch();
     const { s, link, project, stop } = await founding(at);
