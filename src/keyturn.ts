@@ -416,6 +416,7 @@ export type { Excerpt } from './audit/excerpt.ts';
 export type { Conditions } from './capability/conditions.ts';
 export type { ResourceScope } from './capability/scope.ts';
 export { type ActKnown, expectedAct } from './display/expected.ts';
+export { loneCredentialWords } from './display/lone-credential.ts';
 export {
   ALARMS,
   type Alarm,

@@ -81,6 +81,7 @@ export interface Options {
   readonly packet?: boolean;
   readonly parallel?: string;
   readonly passkey?: boolean;
+  readonly recoveryKey?: boolean;
   readonly plan?: string;
   readonly port?: string;
   readonly preview?: boolean;

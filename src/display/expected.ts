@@ -144,6 +144,18 @@ const ROWS: Readonly<Record<string, (known: ActKnown) => ActRow | null>> = {
     subject: String(name),
     same: ['token_id', 'reason'],
   }),
+  // What bounds the arguments of a grant is covered by a digest, which only the service makes.
+  'agents.delegate': ({ grant, ttl_s }) =>
+    grant !== undefined || typeof ttl_s !== 'number'
+      ? null
+      : {
+          kind: 'delegation.granted',
+          subject: null,
+          same: ['delegate', 'delegate_key', 'actions', 'approves', 'reason'],
+          fixed: { grant: null, delegation: null },
+          free: ['expires_at'],
+          at_most_s: { expires_at: ttl_s },
+        },
   'agents.revokeDelegation': ({ delegation_id }) => ({
     kind: 'delegation.revoked',
     subject: String(delegation_id),

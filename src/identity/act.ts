@@ -103,8 +103,17 @@ export async function signKeyAct<K extends KeyKind>(
   now: Date,
 ): Promise<Event<K>> {
   const act = await signAct(origin, kind, subject, facts as unknown as ActFacts<K>, signer, now);
-  const [own] = await holder.sign([statementOf(origin, kind, subject, act.body)]);
-  return { ...act, body: { ...act.body, own: own ?? refuse('SIGNATURE_INVALID') } };
+  return withOwnProof(origin, act, holder);
+}
+
+export async function withOwnProof<K extends KeyKind>(
+  origin: string,
+  act: Event<K>,
+  holder: Signer,
+): Promise<Event<K>> {
+  const { kind, subject, body } = act;
+  const [own] = await holder.sign([statementOf(origin, kind, subject, body)]);
+  return { ...act, body: { ...body, own: own ?? refuse('SIGNATURE_INVALID') } };
 }
 
 /** The act and its statement: what is signed. */

@@ -3,7 +3,15 @@ import { existsSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { makeFolderDurably, moveDurably } from '../durable/file.ts';
 import { thisAccount } from '../effect/process.ts';
-import { type ActDraft, originOf, type Signer, signActs } from '../identity/act.ts';
+import {
+  type ActDraft,
+  type ActFacts,
+  originOf,
+  type Signer,
+  signActs,
+  withOwnProof,
+} from '../identity/act.ts';
+import { keyCredential } from '../identity/credential.ts';
 import { type HumanKey, makeHumanKey } from '../identity/keyfile.ts';
 import type { Passkey } from '../identity/passkey.ts';
 import { type Chooser, forgetting, type Passphrase } from '../identity/passphrase.ts';
@@ -31,6 +39,8 @@ export type FirstHuman =
 export interface FirstPasskey {
   readonly passkey: Passkey;
   readonly holder: Signer;
+  /** A second credential from the beginning: its file is to be kept elsewhere, for the day on which the passkey is gone. */
+  readonly recovery?: HumanKey;
 }
 
 interface Founding {
@@ -93,6 +103,7 @@ async function build(
   makeFolderDurably(layout.keys, 0o700);
   const ledger_key = createLedgerKey(layout).public_key;
   const signer = 'passkey' in first ? first.holder : keepHumanKey(layout, first);
+  const recovery = 'passkey' in first && first.recovery ? keepHumanKey(layout, first.recovery) : null;
   const store = await sqlitePlace(layout.store).open({ tenant: config.tenant, clock, mode: 'create' });
   try {
     const project_id = randomUUID();
@@ -105,6 +116,7 @@ async function build(
     const ledger = { store, origin, requireKeptHead: async () => {}, requireSteadyClock: () => {} };
     const context = journeyContext(layout, config, ledger, clock, SILENT, thisAccount());
     await begin(context, first, signer, {
+      recovery,
       control_key: createControlKey(layout).public_key,
       executor: { public_key: ownExecutorKey(layout).public_key, name: config.executor, labels: [] },
     });
@@ -116,16 +128,17 @@ async function build(
 }
 
 interface FirstKeys {
+  readonly recovery: Signer | null;
   readonly control_key: string;
   readonly executor: { readonly public_key: string; readonly name: string; readonly labels: [] };
 }
 
-/** What the first human signs, all at once: that they are enrolled, the first control key, the first executor and the first policies. */
+/** What the first human signs, all at once: that they are enrolled, the first control key, the first executor, the first policies, and the recovery key. */
 async function begin(
   context: Context,
   first: HumanKey | FirstPasskey,
   signer: Signer,
-  { control_key, executor }: FirstKeys,
+  { control_key, executor, recovery }: FirstKeys,
 ): Promise<void> {
   const { activating } = await import('../journey/policy.ts');
   const { object, ...activation } = await activating(context, { reason: 'The first ones.', replaces: null });
@@ -141,8 +154,21 @@ async function begin(
     },
     { kind: 'executor.added', subject: 'system', facts: { ...executor, reason } },
     activation,
+    ...(recovery ? [recovering(signer.name, recovery)] : []),
   ];
   const acts = await signActs(context.origin, drafts, signer, context.clock());
-  for (const act of acts)
-    await context.store.commit({ events: [act], ...(act.kind === activation.kind && { objects: [object] }) });
+  for (const act of acts) {
+    const event =
+      recovery && act.kind === 'credential.added' ? await withOwnProof(context.origin, act, recovery) : act;
+    const objects = act.kind === activation.kind && { objects: [object] };
+    await context.store.commit({ events: [event], ...objects });
+  }
+}
+
+/** Its own proof comes once the first human has signed. A file under another name would never be found for this one. */
+function recovering(name: string, { name: owner, public_key }: Signer): ActDraft<'credential.added'> {
+  if (owner !== name) refuse('KEY_FILE_INVALID', `The recovery key is one of "${owner}".`);
+  const credential = keyCredential(public_key, 'recovery key');
+  const facts = { credential, reason: 'For the day on which the passkey is gone.' };
+  return { kind: 'credential.added', subject: name, facts: facts as ActFacts<'credential.added'> };
 }

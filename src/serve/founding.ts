@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { sha256 } from '../canonical/digest.ts';
-import { Keyturn, type Passkey, type Proof, requireMadeBy, verifyProof } from '../keyturn.ts';
+import { type HumanKey, Keyturn, type Passkey, type Proof, requireMadeBy, verifyProof } from '../keyturn.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { answerProblem, respond } from './answer.ts';
 import { ENROL_PAGE, ENROL_SCRIPT } from './enrol-page.ts';
@@ -21,6 +21,8 @@ export interface FoundRequest {
   readonly at: string;
   readonly name: string;
   readonly label: string;
+  /** Enrolled with the same touch. */
+  readonly recovery?: HumanKey;
   readonly port?: number;
   readonly signal: AbortSignal;
   readonly onListening: (link: string) => void;
@@ -31,12 +33,12 @@ export interface FoundRequest {
  * project begins with, there is no project.
  */
 export async function foundWithPasskey(request: FoundRequest): Promise<Keyturn> {
-  const { at, name, label, signal } = request;
+  const { name, label, signal } = request;
   Keyturn.requireName(name);
   Keyturn.requireLabel(label);
   const { servers, port } = await listen('localhost', request.port ?? PORT);
   const site = siteOf('localhost', port);
-  const founding = foundingOf(at, name, label);
+  const founding = foundingOf(request);
   const secret = randomBytes(32).toString('base64url');
   const app = new Hono();
   app.use('*', async ({ req }, next) => {
@@ -96,7 +98,8 @@ interface Attempt {
   readonly project: Promise<Keyturn>;
 }
 
-function foundingOf(at: string, name: string, label: string): Founding {
+function foundingOf(request: FoundRequest): Founding {
+  const { name, label } = request;
   let attempt: Attempt | null = null;
   let is_founded = false;
   const done = later<Keyturn>();
@@ -115,7 +118,7 @@ function foundingOf(at: string, name: string, label: string): Founding {
     draw: async (passkey): Promise<ToSign> => {
       if (is_founded) refuse('PROJECT_EXISTS');
       await ended();
-      attempt = attemptOf(at, name, passkey);
+      attempt = attemptOf(request, passkey);
       const { statements, at: time } = await Promise.race([attempt.asked, attempt.project.then(never)]);
       return { statements: statements.map((one) => Buffer.from(one).toString('utf8')), at: time };
     },
@@ -154,7 +157,7 @@ function foundingOf(at: string, name: string, label: string): Founding {
 const never = () => refuse('INTERNAL', 'The project was founded without a signature.');
 
 /** Builds the project up to the signature, and waits for that. */
-function attemptOf(at: string, name: string, passkey: Passkey): Attempt {
+function attemptOf({ at, name, recovery }: FoundRequest, passkey: Passkey): Attempt {
   const asked = later<Asked>();
   const time = new Date();
   const holder = {
@@ -166,7 +169,7 @@ function attemptOf(at: string, name: string, passkey: Passkey): Attempt {
         asked.resolve({ statements, at: time.toISOString(), answer, giveUp }),
       ),
   };
-  const project = Keyturn.init({ at, passkey, holder });
+  const project = Keyturn.init({ at, passkey, holder, ...(recovery && { recovery }) });
   project.catch((error: unknown) => asked.reject(error));
   asked.promise.catch(() => {});
   return { passkey, asked: asked.promise, project };

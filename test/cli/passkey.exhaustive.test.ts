@@ -61,16 +61,41 @@ describe('a passkey, from a terminal and a real browser', () => {
     await touchTwice(page, link);
     await told(page, 'is enrolled');
     await terminal.expect('is a Keyturn project');
+    await terminal.expect('ada alone can sign, with one credential.');
+    await terminal.expect('Add a passkey of another device');
     expect(await terminal.exited).toBe(0);
+    expect((await keyturn(['doctor'], { cwd })).stdout).toMatch(/^ok {3}credentials: ada alone can sign/m);
     const { stdout } = await keyturn(['credential', 'list'], { cwd });
     expect(stdout).toMatch(/^ada +passkey +passkey, one device +active +\S+ +ada/m);
     const verified = await keyturn(['ledger', 'verify', '--deep'], { cwd });
     expect([verified.code, verified.stderr]).toEqual([0, '']);
   });
 
+  it('founds a project with a recovery key, which the terminal says to keep elsewhere', async () => {
+    const cwd = scratch();
+    const words = ['init', '--name', 'ada', '--passkey', '--recovery-key', '--port', '0'];
+    const terminal = inTerminal(words, { cwd });
+    onTestFinished(() => terminal.kill());
+    for (const asked of ['New passphrase for ada: ', 'The same again: ']) {
+      await terminal.expect(asked);
+      terminal.type(PASSPHRASE);
+    }
+    await terminal.expect('#link=');
+    await terminal.expect('\n');
+    await touchTwice(await tab(), LINK.exec(terminal.text)![0]);
+    await terminal.expect('Keep the recovery key elsewhere, and away from the passkey: ');
+    await terminal.expect(join('.keyturn', 'keys', 'ada.json'));
+    expect(await terminal.exited).toBe(0);
+    expect((await keyturn(['doctor'], { cwd })).stdout).toContain('credentials: more than one can sign');
+    const revoke = ['credential', 'revoke', 'ada', 'passkey', '--reason', 'the phone is gone'];
+    const revoked = await talkAt({ cwd }, revoke, ['Passphrase of ada: ', PASSPHRASE]);
+    expect(revoked.stdout).toBe('[OK] "passkey" of ada is revoked\n');
+  });
+
   it('takes no words that go with nothing', async () => {
     const cwd = scratch();
     expectError('USAGE', await keyturn(['init', '--name', 'ada', '--label', 'x'], { cwd }));
+    expectError('USAGE', await keyturn(['init', '--name', 'ada', '--recovery-key'], { cwd }));
     expectError('NO_TERMINAL', await keyturn(['init', '--name', 'ada', '--passkey'], { cwd }));
   });
 });

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
+import { generateKeyPair } from '../../src/canonical/ed25519.ts';
 import { freshSigner } from '../support/keys.ts';
 import { proxyTo } from '../support/tcp-proxy.ts';
 import { expectError, fileFolder, makeProject, type Project, typedCode } from './project.ts';
@@ -192,6 +193,44 @@ describe('a service that lies', () => {
     expect(clock.stderr).toContain('CLOCKS_DIFFER');
     expect(await approvals(shown.id)).toBe(0);
     expect((await approving(shown.id, shown.hash)).code).toBe(0);
+  });
+
+  it('gets no delegation of more, to another key, or for longer than was asked for', async () => {
+    const [own, other] = [generateKeyPair().public_key, generateKeyPair().public_key];
+    await project.inside(({ people }) =>
+      people.enrol({ name: 'scout', principal: 'agent', public_key: own, signer: project.alice }),
+    );
+    const words = [
+      'delegation',
+      'add',
+      'scout',
+      '--action',
+      'tool:greet',
+      '--ttl',
+      '1h',
+      '--reason',
+      'a test',
+    ];
+    const drafted = (from: string | RegExp, to: string, is_signed = afterLook()): Lie => {
+      const changed = (draft: Body) => ({
+        ...draft,
+        statements: draft.statements.map((one: string) => one.replace(from, to)),
+      });
+      return (path, body) =>
+        path.endsWith('/delegate') && body.draft && is_signed()
+          ? { ...body, draft: changed(body.draft) }
+          : undefined;
+    };
+    for (const [from, to] of [
+      ['"tool:greet"', '"tool:*"'],
+      ['"approves":false', '"approves":true'],
+      [own, other],
+      [/"expires_at":"[^"]+"/, '"expires_at":"2099-01-01T00:00:00.000Z"'],
+    ] as const) {
+      const refused = await lying(drafted(from, to), () => far.talk(words, SECRET));
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('ACT_OTHER')]);
+    }
+    expect((await project.inside(({ agents }) => agents.delegations())).delegations).toEqual([]);
   });
 
   it('gets no order for another executor, or a longer one, than the screen of the grant says', async () => {

@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { generateKeyPair } from '../../src/canonical/ed25519.ts';
 import type { Finished } from '../support/pty.ts';
-import { answerOf, expectError, fileFolder, makeProject, type Project, typedCode } from './project.ts';
+import {
+  answerOf,
+  expectError,
+  fileFolder,
+  makeProject,
+  type Project,
+  typedCode,
+  UNKNOWN_ID,
+} from './project.ts';
 import { ended, type Laptop, laptop, SECRET, type Served, served } from './remote-scene.ts';
 
 /** What a moment changes between two commands. */
@@ -147,6 +155,26 @@ describe('a human far from the project', () => {
       system.rotateControlKey({ reason: 'a test', signer: project.alice }),
     );
     expect((await far.talk(['control', 'revoke', made.replaces!, ...reason], SECRET)).code).toBe(0);
+    await project.inside(({ ledger }) => ledger.verify({ deep: true }));
+  });
+
+  it('delegates to the key that the screen shows; what has bounds, and what is passed on, is for the host', async () => {
+    const { public_key } = generateKeyPair();
+    await project.inside(({ people }) =>
+      people.enrol({ name: 'scout', principal: 'agent', public_key, signer: project.alice }),
+    );
+    const words = ['delegation', 'add', 'scout', '--action', 'tool:greet', '--ttl', '1h', '--approves'];
+    const reason = ['--reason', 'a test'];
+    expectError('HOST_ONLY', await far.run(...words, '--uses', '2', ...reason));
+    const passed_on = ['--delegation', UNKNOWN_ID, '--agent-key', 'none'];
+    expectError('HOST_ONLY', await far.run(...words, ...passed_on, ...reason));
+    const added = await far.talk([...words, ...reason], SECRET);
+    expect(added.stdout).toContain('[OK] alice delegated tool:greet to scout');
+    expect(added.screen).toContain(public_key);
+    const { delegations } = await project.inside(({ agents }) => agents.delegations());
+    expect(delegations).toMatchObject([
+      { delegate: 'scout', delegate_key: public_key, actions: ['tool:greet'], approves: true, grant: null },
+    ]);
     await project.inside(({ ledger }) => ledger.verify({ deep: true }));
   });
 

@@ -75,6 +75,14 @@ describe('keyturn serve', () => {
     expect((await once(again.child, 'exit'))[0]).toBe(0);
   });
 
+  it('is the only one of its ledger file: a second process is refused, and the first goes on', async () => {
+    const { child, address } = await serve('--no-execute');
+    expectError('SERVICE_RUNNING', await project.run('serve', '--port', '0'));
+    expect((await fetch(`${address}/readyz`)).status).toBe(200);
+    child.kill('SIGTERM');
+    expect((await once(child, 'exit'))[0]).toBe(0);
+  });
+
   it('refuses what it does not understand', async () => {
     for (const words of [
       ['--port', 'x'],

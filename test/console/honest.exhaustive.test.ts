@@ -125,6 +125,7 @@ describe('policies', () => {
       await ada.page.unrouteAll({ behavior: 'wait' });
     }
     await open(ada.page, '/health');
+    await ada.page.waitForSelector('.steps >> text=More than one can sign.');
     await open(ada.page, '/policies');
     await activate().waitFor();
   });

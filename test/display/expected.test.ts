@@ -53,6 +53,14 @@ describe('what an act is expected to say', () => {
       act('people.revoke', { name: 'scout', ...REASON }, people.revoke),
       act('agents.addToken', { name: 'scout', digest: 'a'.repeat(64), ...REASON }, agents.addToken),
       act('agents.revokeToken', { name: 'scout', token_id, ...REASON }, agents.revokeToken),
+      act(
+        'agents.delegate',
+        {
+          ...{ delegate: 'scout', delegate_key: scout.public_key, actions: ['tool:say'], approves: true },
+          ...{ ttl_s: 60, ...REASON },
+        },
+        agents.delegate,
+      ),
       act('agents.revokeDelegation', { delegation_id: randomUUID(), ...REASON }, agents.revokeDelegation),
     ];
     for (const [verb, known, run] of rows) await expectSame(keyturn, ada, verb, known, run);

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { renameSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { Keyturn } from '../../src/keyturn.ts';
 import { limits } from '../../src/limits.ts';
 import { authority } from '../journey/authority.ts';
 import { shared } from '../journey/postgres-host.ts';
@@ -52,6 +54,27 @@ describe('while it serves', () => {
     expect(told.body).toMatchObject({ status: 'succeeded' });
     await p.keyturn.ledger.verify({ deep: true });
   }, 240_000);
+
+  it('a ledger file that is taken away is said, nothing is taken meanwhile, and a new start goes on when it is back', async () => {
+    const p = await authority();
+    const { token } = await withToken(p, 'bot');
+    const { child, s } = await started(p.root);
+    const before = await proposing(s, token, 'before');
+    expect(before.status).toBe(200);
+    const { store } = p.keyturn.layout;
+    renameSync(store, `${store}.away`);
+    expect(refusalIn(await proposing(s, token, 'meanwhile'))).toEqual([503, 'WRITE_FAILED']);
+    expect((await readyNow(s)).reasons).toContain('STORE_MISSING');
+    renameSync(`${store}.away`, store);
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    const { s: next } = await started(p.root);
+    expect((await proposing(next, token, 'before')).body.intent_id).toBe(before.body.intent_id);
+    expect((await proposing(next, token, 'meanwhile')).status).toBe(200);
+    const again = await Keyturn.open({ at: p.root });
+    onTestFinished(() => again.close());
+    await again.ledger.verify({ deep: true });
+  }, 120_000);
 
   it('a clock that jumps is said, nothing is taken meanwhile, and it goes on when the clock is right', async () => {
     const p = await authority();

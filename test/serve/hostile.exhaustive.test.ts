@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { OpenKey } from '../../src/identity/act.ts';
@@ -151,7 +151,6 @@ describe('events', () => {
 describe('an edited keyturn.yaml', () => {
   it('with a new command, host or executor starts nothing, and no order runs under another name', async () => {
     const s = await service();
-    await s.stop();
     const path = join(s.root, 'keyturn.yaml');
     const marked = join(s.root, 'marked');
     const text = readFileSync(path, 'utf8');
@@ -162,13 +161,17 @@ describe('an edited keyturn.yaml', () => {
 mcp: ${JSON.stringify({ evil })}
 `,
     );
+    // While the service runs, and after a new start.
+    expect((await call(s, '/v1/mcp/tools', {}, { token: s.token })).body.tools).toEqual([]);
+    expect(existsSync(marked)).toBe(false);
+    await s.stop();
     const again = await serving(s, { most: 1 });
     const at = { ...s, ...again };
     const cookie = await session(at);
     const servers = await call(at, '/v1/mcp/servers', {}, { cookie });
     expect(servers.body.servers ?? servers.body).toMatchObject([{ server: 'evil', standing: 'unaccepted' }]);
     expect((await call(at, '/v1/mcp/tools', {}, { token: s.token })).body.tools).toEqual([]);
-    expect(() => readFileSync(marked)).toThrow('ENOENT');
+    expect(existsSync(marked)).toBe(false);
     await again.stop();
     expect(text).toMatch(/^executor: /m);
     writeFileSync(path, text.replace(/^executor: .*$/m, 'executor: elsewhere'));

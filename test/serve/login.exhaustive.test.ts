@@ -3,7 +3,11 @@ import { Provider } from 'oidc-provider';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { LoginOptions } from '../../src/serve/login.ts';
 import { human } from '../journey/authority.ts';
-import { call, proved, refusalIn, type Service, service, shownIn } from './service.ts';
+import { anotherHost, shared } from '../journey/postgres-host.ts';
+import { postgres } from '../store/postgres-place.ts';
+import { call, proved, refusalIn, type Service, service, serving, shownIn } from './service.ts';
+
+const server = postgres();
 
 vi.setConfig({ testTimeout: 110_000 });
 
@@ -48,13 +52,15 @@ async function provider(
   return { issuer, start };
 }
 
-/** A browser without a screen: it keeps cookies for each path, and follows. */
-function browser() {
+/** A browser without a screen: it keeps cookies for each path, and follows. `through` is what stands before the address that it sees. */
+function browser(through: (url: string) => string = (url) => url) {
   const jar = new Map<string, { value: string; path: string; port: string }>();
+  const visited: string[] = [];
   const go = async (url: string, form?: Record<string, string>): Promise<Response> => {
     const { port, pathname } = new URL(url);
     const sent = [...jar].filter(([, one]) => one.port === port && pathname.startsWith(one.path));
-    const answer = await fetch(url, {
+    visited.push(url);
+    const answer = await fetch(through(url), {
       redirect: 'manual',
       headers: { cookie: sent.map(([name, { value }]) => `${name}=${value}`).join('; ') },
       ...(form && { method: 'POST', body: new URLSearchParams(form) }),
@@ -68,11 +74,15 @@ function browser() {
     const to = answer.headers.get('location');
     return to === null || to.includes('#') ? answer : go(new URL(to, url).href);
   };
-  return { go, jar };
+  return { go, jar, visited };
 }
 
 /** Logs in at the provider, and says where the browser is then. */
-async function loggedIn(s: Service, who: string, { go } = browser()): Promise<Response> {
+async function loggedIn(
+  s: Pick<Service, 'address'>,
+  who: string,
+  { go }: Pick<ReturnType<typeof browser>, 'go'> = browser(),
+): Promise<Response> {
   let answer = await go(`${s.address}/v1/login`);
   for (const form of [{ prompt: 'login', login: who, password: 'x' }, { prompt: 'consent' }]) {
     const page = await answer.text();
@@ -83,15 +93,15 @@ async function loggedIn(s: Service, who: string, { go } = browser()): Promise<Re
   return answer;
 }
 
+const loginAt = (issuer: string): LoginOptions => ({
+  ...{ issuer, client_id: 'keyturn', client_secret: 'a-secret-of-the-client' },
+  ...{ claim: 'preferred_username', names: null },
+});
+
 async function withLogin(over: Partial<LoginOptions> = {}, claims?: (id: string) => Record<string, unknown>) {
   let redirect = '';
   const { issuer, start } = await provider(() => redirect, claims);
-  const login = {
-    ...{ issuer, client_id: 'keyturn', client_secret: 'a-secret-of-the-client' },
-    ...{ claim: 'preferred_username', names: null },
-    ...over,
-  };
-  const s = await service({ login });
+  const s = await service({ login: { ...loginAt(issuer), ...over } });
   redirect = `${s.address}/v1/login/callback`;
   start();
   return s;
@@ -145,6 +155,45 @@ describe('a login by OpenID Connect', () => {
     for (const cookie of [kept!, kept!, `${kept}x`, '']) {
       const told = await fetch(back, { headers: { cookie } });
       expect([told.status, ((await told.json()) as { code: string }).code]).toEqual([403, 'LOGIN_REFUSED']);
+    }
+  });
+
+  it('is begun at one service and ended at another of the same address and ledger, once', async () => {
+    const p = await shared(server(), 'login');
+    await human(p, 'bo');
+    const public_url = 'https://keys.example.org';
+    const { issuer, start } = await provider(() => `${public_url}/v1/login/callback`);
+    start();
+    const over = { login: loginAt(issuer), public_url };
+    const [a, b] = [await serving(p, over), await serving(await anotherHost(p), over)];
+    const near = ({ port }: { port: number }) => `http://127.0.0.1:${port}`;
+    const asked: number[] = [];
+    let before = '';
+    const one = browser((url) => {
+      if (!url.startsWith(public_url)) return url;
+      const at = url.endsWith('/v1/login') ? a : b;
+      asked.push(at.port);
+      return url.replace(public_url, near(at));
+    });
+    const answer = await loggedIn({ address: public_url }, 'bo', {
+      go: async (...page) => {
+        const kept = [...one.jar].find(([name]) => name === 'keyturn_login');
+        if (kept) before = `keyturn_login=${kept[1].value}`;
+        return one.go(...page);
+      },
+    });
+    expect([answer.status, asked]).toEqual([303, [a.port, b.port]]);
+    const link = answer.headers.get('location')!.split('#link=')[1];
+    const cookie = shownIn(await call({ address: near(a) }, '/v1/session', { link }));
+    for (const { port } of [a, b])
+      expect((await call({ address: near({ port }) }, '/v1/people/list', undefined, { cookie })).status).toBe(
+        200,
+      );
+    expect(before).toMatch(/^keyturn_login=.{43}/);
+    const back = one.visited.find((url) => url.startsWith(`${public_url}/v1/login/callback`))!;
+    for (const at of [a, b]) {
+      const again = await fetch(back.replace(public_url, near(at)), { headers: { cookie: before } });
+      expect([again.status, ((await again.json()) as { code: string }).code]).toEqual([403, 'LOGIN_REFUSED']);
     }
   });
 

@@ -27,7 +27,7 @@ interface Heard {
 }
 
 /** A target that answers each request with the next of these; the last of them stays. `null` never answers. */
-async function target(...statuses: (number | null)[]) {
+async function target(...statuses: (number | string | null)[]) {
   const heard: Heard[] = [];
   const server = createServer((request, response) => {
     let body = '';
@@ -39,7 +39,8 @@ async function target(...statuses: (number | null)[]) {
       const status = statuses[Math.min(heard.length, statuses.length - 1)]!;
       heard.push({ headers: request.headers, body });
       if (status === null) return;
-      response.writeHead(status, { location: 'http://169.254.169.254/latest/' }).end();
+      const location = typeof status === 'string' ? status : 'http://169.254.169.254/latest/';
+      response.writeHead(typeof status === 'string' ? 307 : status, { location }).end();
     });
   }).listen(0, '127.0.0.1');
   await new Promise((done) => server.once('listening', done));
@@ -143,6 +144,18 @@ describe('a webhook', () => {
     await until(() => told.at(-1)?.outcome === 'delivered');
     expect(told.map(({ status }) => status)).toEqual([500, 302, 404, 200]);
     expect(told[0]!.code).toBe('NOTIFY_FAILED');
+  }, 60_000);
+
+  it('that redirects is told there alone, and not where it leads, though that is allowed as well', async () => {
+    const p = await authority();
+    const other = await target(200);
+    const { url, heard } = await target(other.url);
+    targets(p, `hook: { webhook: "${url}", secret: HOOK, ${LOCAL} }`);
+    const hook = p.keyturn.notifyTargets().targets.get('hook')!;
+    const message = testMessage('http://localhost', new Date().toISOString());
+    const tried = await deliver(p.keyturn, hook, message, AbortSignal.timeout(60_000));
+    expect(tried).toMatchObject({ outcome: 'failed', code: 'NOTIFY_FAILED', status: 307 });
+    expect([heard.length, other.heard.length]).toEqual([1, 0]);
   }, 60_000);
 
   it('goes on after a restart where it was, and tells nothing twice that arrived', async () => {

@@ -4,6 +4,7 @@ import { visible } from '../../canonical/visible.ts';
 import {
   activeCredentials,
   type Delegation,
+  onlyKeyOf,
   parseDuration,
   type Request,
   type Signer,
@@ -28,14 +29,16 @@ export function add(call: Call): Promise<Answer> {
   const approves = options.approves ?? false;
   const reason = options.reason!;
   const grant = grantOf(options);
-  namesDelegate(options);
-  return writingHere(call, async (keyturn) => {
-    await requireKey(keyturn, name);
+  // From elsewhere a human gives it, without bounds: the digest of bounds is made on the host, and the key of a delegate is used there.
+  const opening = namesDelegate(options) || options.uses !== undefined ? writingHere : writing;
+  return opening(call, async (keyturn) => {
+    const delegate_key = await keyOf(keyturn, name);
     const delegate = await delegateOf(keyturn, options);
     const parent = delegate === null ? {} : { delegation: delegate.delegation };
     const give = (signer: Signer) =>
       keyturn.agents.delegate({
         delegate: name,
+        delegate_key,
         actions,
         ttl_s,
         approves,
@@ -47,7 +50,7 @@ export function add(call: Call): Promise<Answer> {
     const result = delegate
       ? await give(delegate.signer)
       : await actAs(keyturn, await whoActs(keyturn, options.as), give, (columns) =>
-          screen(name, options, columns),
+          screen(name, delegate_key, options, columns),
         );
     return { result, lines: addedLines(result) };
   });
@@ -73,22 +76,25 @@ function jsonFile(path: string): JsonObject {
 }
 
 /** Before a passphrase is typed. */
-async function requireKey(keyturn: Opened, name: string): Promise<void> {
+async function keyOf(keyturn: Opened, name: string): Promise<string> {
   const found = (await keyturn.people.list()).principals.find((principal) => principal.name === name);
   if (!found) refuse('PRINCIPAL_UNKNOWN', `"${visible(name)}" is not enrolled.`);
   if (found.status === 'revoked') refuse('KEY_REVOKED', `"${name}" was revoked.`);
   if (activeCredentials(found).length === 0)
     refuse('KEY_FILE_INVALID', `"${name}" has no key. Enrol one with --key-out.`);
+  return onlyKeyOf(found);
 }
 
 function screen(
   name: string,
+  key: string,
   { action = [], ttl, approves, uses, schema }: Options,
   columns: number,
 ): string[] {
   const paint = painter(true);
   const found: Field[] = [
     ['Delegate', [['bold', name]]],
+    ['Key', visible(key)],
     ['Actions', action.map(visible).join(', ')],
     ['For', ttl!],
     ...(uses === undefined ? [] : ([['Uses', uses]] as const)),

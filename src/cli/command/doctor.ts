@@ -1,7 +1,13 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { visible } from '../../canonical/visible.ts';
-import { freezeWords, isUnserved, type Result as Keyed, Keyturn } from '../../keyturn.ts';
+import {
+  freezeWords,
+  isUnserved,
+  type Result as Keyed,
+  Keyturn,
+  loneCredentialWords,
+} from '../../keyturn.ts';
 import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
 import { consoleAssets } from '../../serve/assets.ts';
 import type { Answer, Call } from '../answer.ts';
@@ -104,6 +110,7 @@ async function openProjectChecks(keyturn: Keyturn): Promise<Check[]> {
     await registryCheck(keyturn),
     await attempt('policies', () => policies(keyturn)),
     keysCheck(keyturn),
+    await attempt('credentials', () => credentials(keyturn)),
     await attempt('executors', () => executors(keyturn)),
     await attempt('freezes', () => freezes(keyturn)),
     await attempt('temporary files', () => temporaryFiles(keyturn)),
@@ -164,6 +171,11 @@ async function executors(keyturn: Keyturn): Promise<string> {
 function heardWords(heard: Keyed<'system.get'>['executors'][number]['heard']): string {
   if (heard === null) return 'has never reported';
   return heard.is_running ? `running since ${heard.since}` : `last reported at ${heard.at}`;
+}
+
+/** One that is alone is no fault, and how every project begins: what would be lost with it is said. */
+async function credentials(keyturn: Keyturn): Promise<string> {
+  return loneCredentialWords((await keyturn.people.list()).principals) ?? 'more than one can sign';
 }
 
 async function registryCheck(keyturn: Keyturn): Promise<Check> {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Keyturn } from '../../keyturn.ts';
+import { Keyturn, loneCredentialWords } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { newPassphrase } from '../human.ts';
@@ -15,15 +15,17 @@ export async function init(call: Call): Promise<Answer> {
   const at = resolve(folderOf(call));
   const name = call.options.name ?? userInfo().username.toLowerCase();
   Keyturn.requireName(name);
-  const { passkey, label, port } = call.options;
-  if (!passkey && (label !== undefined || port !== undefined))
-    refuse('USAGE', '--label and --port go with --passkey.');
+  const { passkey, label, port, recoveryKey } = call.options;
+  if (!passkey && (label !== undefined || port !== undefined || recoveryKey))
+    refuse('USAGE', '--label, --port and --recovery-key go with --passkey.');
   if (existsSync(join(at, '.keyturn'))) refuse('PROJECT_EXISTS');
   const keyturn = await (passkey ? byPasskey(call, at, name) : byKeyFile(at, name));
   try {
     const { key: fingerprint } = await keyturn.ledger.head();
     const result: Result<'init'> = { project: at, name, ledger_key: fingerprint };
-    return { result, lines: welcome(result) };
+    const { principals } = await keyturn.people.list();
+    const credential = credentialLines(keyturn, name, loneCredentialWords(principals));
+    return { result, lines: [...welcome(result), ...(passkey ? credential : [])] };
   } finally {
     await keyturn.close();
   }
@@ -36,14 +38,17 @@ async function byKeyFile(at: string, name: string): Promise<Keyturn> {
 
 /** Whoever has this terminal gets the link, and is trusted with what it founds. */
 function byPasskey({ options }: Call, at: string, name: string): Promise<Keyturn> {
-  const { port, label = 'passkey' } = options;
+  const { port, recoveryKey, label = 'passkey' } = options;
   return atTerminal(async (terminal) => {
+    const recovery =
+      recoveryKey && (await Keyturn.makeKey(name, at, await newPassphrase(terminal, name, at)));
     const { foundWithPasskey } = await import('../../serve/founding.ts');
     const { portOf } = await import('../../serve/serve.ts');
     const { signal, letGo } = untilStopped();
     try {
       return await foundWithPasskey({
         ...{ at, name, label, signal },
+        ...(recovery && { recovery }),
         ...(port !== undefined && { port: portOf(port) }),
         onListening: (link) =>
           terminal.write(`There is no project yet. Open within 10 minutes, in your browser:\n${link}\n`),
@@ -52,6 +57,12 @@ function byPasskey({ options }: Call, at: string, name: string): Promise<Keyturn
       letGo();
     }
   });
+}
+
+function credentialLines(keyturn: Keyturn, name: string, lone: string | null): string[] {
+  if (lone !== null) return [lone];
+  const [file = ''] = keyturn.keyFiles().get(name) ?? [];
+  return [`Keep the recovery key elsewhere, and away from the passkey: ${file}`];
 }
 
 function welcome({ project, name, ledger_key }: Result<'init'>): string[] {

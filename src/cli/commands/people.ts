@@ -10,11 +10,15 @@ export const PEOPLE: readonly Spec[] = [
       { flags: '--passkey', about: 'by a passkey in a browser on this machine, in place of a key file' },
       { flags: '--label <text>', about: 'what you call the passkey' },
       {
+        flags: '--recovery-key',
+        about: 'also a key file with a passphrase, to keep elsewhere: it signs when the passkey is gone',
+      },
+      {
         flags: '--port <number>',
         about: 'the port that the passkey is for, as in `keyturn serve`; 7717 unless told',
       },
     ],
-    examples: ['keyturn init --name alice', 'keyturn init --name alice --passkey'],
+    examples: ['keyturn init --name alice', 'keyturn init --name alice --passkey --recovery-key'],
     load: async () => (await import('../command/init.ts')).init,
   },
   {

@@ -1,8 +1,10 @@
 import { useEffect } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
+import { loneCredentialWords } from '../../display/lone-credential.ts';
 import { hasNoExecutor, isUnserved, type WaitsFor } from '../../display/unserved.ts';
 import type { Result } from '../../keyturn.ts';
 import { useApp, useTold } from '../app.ts';
+import { useCell } from '../cell.ts';
 import { reasoned } from '../gesture.ts';
 import { Icon } from '../part/icon.tsx';
 import { List, PageFrame } from '../part/page.tsx';
@@ -13,7 +15,8 @@ const LOOK_MS = 10_000;
 
 /** What needs a human, and whether the service can work. */
 function Health(_: { readonly id: string }) {
-  const { api } = useApp();
+  const { api, world } = useApp();
+  const lone = loneCredentialWords(useCell(world).people);
   const told = useTold(
     () => Promise.all([api.system.status(), api.system.get(), ready()]),
     [],
@@ -40,6 +43,7 @@ function Health(_: { readonly id: string }) {
             waits ||
               `${executors.filter(({ heard, revoked_at }) => heard?.is_running && !revoked_at).length} running.`,
           ],
+          ['Credentials', lone === null, lone ?? 'More than one can sign.'],
           ['In doubt', doubts.length === 0, doubts.length === 0 ? 'No run.' : plural(doubts.length, 'run')],
           [
             'Stuck',
