@@ -5,6 +5,7 @@ import { type Row, type RowName, RowOverlay, type Rows } from '../fold/row.ts';
 import { REHEARSED } from '../identity/draft.ts';
 import { verifiedBefore } from '../identity/verified.ts';
 import { Refusal } from '../refusal.ts';
+import { entryTime } from '../store/decide.ts';
 import type { Commit, Store } from '../store/store.ts';
 import type { Context } from './context.ts';
 
@@ -39,8 +40,10 @@ class Unread {
 }
 
 /** The fold is pure and reads rows at once; a store is asked for them one by one, as the fold comes to need them. */
-async function foldAhead(store: Store, { events }: Commit, now: Date): Promise<void> {
-  const { size } = await store.tip();
+async function foldAhead(store: Store, wanted: Commit, now: Date): Promise<void> {
+  const tip = await store.tip();
+  const events = wanted.events.map(parseEvent);
+  const at = entryTime({ events }, tip, now.toISOString());
   const known = new Map<string, Row | null>();
   const rows: Rows = {
     tenant: store.tenant,
@@ -56,8 +59,7 @@ async function foldAhead(store: Store, { events }: Commit, now: Date): Promise<v
     try {
       const ahead = new RowOverlay(rows);
       for (const [i, event] of events.entries()) {
-        const at = { seq: size + i, at: now.toISOString() };
-        for (const row of fold(ahead, verifiedBefore(parseEvent(event)), at)) ahead.put(row);
+        for (const row of fold(ahead, verifiedBefore(event), { seq: tip.size + i, at })) ahead.put(row);
       }
       return;
     } catch (error) {

@@ -151,7 +151,7 @@ export function planCommit(
   ledger: StoredLedger,
 ): CommitDecision {
   try {
-    return planned(tenant, commit, tip, timeOf(commit, tip, at), ledger);
+    return planned(tenant, commit, tip, entryTime(commit, tip, at), ledger);
   } catch (error) {
     // Claims are checked first: CLAIM_TAKEN says more than the state that the winner of the claim has reached by now. Of an act that
     // is done again, the state says more.
@@ -164,7 +164,11 @@ export function planCommit(
  * Time in the ledger never goes back by itself. A clock that did is found by comparing it with the newest entry. Only a human
  * who signed which time it is sets it back, and only if it is that time now.
  */
-function timeOf({ events }: CheckedCommit, tip: Tip, at: string): string {
+export function entryTime(
+  { events }: { readonly events: readonly Event[] },
+  tip: Pick<Tip, 'at'>,
+  at: string,
+): string {
   const [first] = events;
   if (first?.kind === 'clock.accepted') {
     const { now } = first.body;

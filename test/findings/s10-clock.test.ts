@@ -121,6 +121,21 @@ describe('S10: a clock that is ahead does not write the future, and a human sets
     (await p.keyturn.system.checkClock()).newest;
   });
 
+  it('the act can be rehearsed, however much time goes by until it would be written', async () => {
+    const p = await wedged(DAY_MS);
+    let ticks = 0;
+    await withClock(
+      p,
+      () => new Date(Date.now() + 5 * ticks++),
+      async ({ keyturn }) => {
+        const { name, public_key } = p.ada;
+        await Keyturn.rehearse({ name, public_key }, (signer) =>
+          keyturn.system.acceptClock({ reason: 'rehearsed', signer }),
+        );
+      },
+    );
+  });
+
   it('deep verification, a rebuild and a copy accept the step back at that entry', async () => {
     const p = await wedged(DAY_MS);
     await accept(p);
