@@ -65,7 +65,8 @@ export async function afterApproval(
     proposer,
     proposer_verified,
   }: Pick<IntentState, 'intent_id' | 'proposer' | 'proposer_verified'>,
+  typed: string = intent_id,
 ): Promise<string> {
-  if (proposer !== AGENT_CORE || !proposer_verified) return `keyturn grant ${intent_id}`;
+  if (proposer !== AGENT_CORE || !proposer_verified) return `keyturn grant ${typed}`;
   return resumeCommand((await correlationFor(keyturn, intent_id)) ?? 'CORRELATION');
 }

@@ -12,6 +12,11 @@ export interface Sheet {
 /** Where the width is not known: nobody's terminal is narrower by much, and a pager wraps what is wider. */
 export const COLUMNS = 100;
 
+/** What has to fit into a line of standard output. Undefined where there is no terminal. */
+export function stdoutColumns(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns || COLUMNS : undefined;
+}
+
 /**
  * `name: value` lines for a person who decides. Whoever chose a value may hope that a long one wraps at the edge of the
  * terminal and goes on as if it were the next field: so no value ever reaches the first column. None is cut.
@@ -78,4 +83,20 @@ export function widthOf(token: string): number {
   if (token.startsWith('\x1b')) return 0;
   if (token === '\t') return 8;
   return (token.codePointAt(0) as number) < 0x1100 ? 1 : 2;
+}
+
+export function textWidth(text: string): number {
+  return [...text].reduce((sum, one) => sum + widthOf(one), 0);
+}
+
+/** As wide as the column: padded, or cut with a mark. */
+export function inColumn(text: string, width: number): string {
+  const taken = textWidth(text);
+  if (taken <= width) return text + ' '.repeat(width - taken);
+  let used = 0;
+  const kept = [...text].filter((one) => {
+    used += widthOf(one);
+    return used < width;
+  });
+  return `${kept.join('')}…`.padEnd(width);
 }

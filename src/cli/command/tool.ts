@@ -3,6 +3,7 @@ import { visible } from '../../canonical/visible.ts';
 import { type Fault, isRemark, type Keyturn } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
+import { folded, stdoutColumns } from '../fold.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
 import { reading, readingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
@@ -11,7 +12,10 @@ export function list(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const result = await keyturn.tools.list();
     const paint = stdoutPainter();
-    const lines = result.tools.flatMap((tool) => toolLines(tool, paint));
+    const columns = stdoutColumns();
+    const lines = result.tools
+      .flatMap((tool) => toolLines(tool, paint))
+      .flatMap((line) => (columns === undefined ? [line] : folded(line, columns, 6)));
     return { result, lines: lines.length > 0 ? lines : ['The registry has no tools.'] };
   });
 }
