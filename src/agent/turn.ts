@@ -157,7 +157,7 @@ function requireHonest(packet: SimulationMatchPacket, request: FinderRequest): v
   if (request.clarify === undefined && packet.confidence_bp < thresholds.match_bp)
     refuse('FINDER_PACKET_INVALID', 'The finder is not sure enough for a match. It has to ask.');
   const lie = packet.evidence_spans.find((span) => !isSaid(span, request));
-  if (lie) refuse('FINDER_PACKET_INVALID', `Nobody said what the packet shows for "${lie.field}".`);
+  if (lie) refuse('FINDER_PACKET_INVALID', `The user did not say what the packet shows for "${lie.field}".`);
 }
 
 function isSaid({ source, start, end, text, field, value }: EvidenceSpan, request: FinderRequest): boolean {

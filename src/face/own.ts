@@ -16,7 +16,7 @@ export function ownContext(context: Context, proposer: string): Context {
   return own;
 }
 
-/** The last that was made of each context: a door has one for each caller. */
+/** The last that was made of each context: an entry point has one for each caller. */
 const owned = new WeakMap<Context, { readonly proposer: string; readonly context: Context }>();
 
 function contextOf(context: Context, proposer: string): Context {

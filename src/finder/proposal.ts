@@ -55,7 +55,8 @@ function spansOf(
   if (missing !== undefined) return lie(`It does not give "${missing}".`);
   return proposal.fields.map(({ field, text, start }) => {
     const end = start + text.length;
-    if (utterance.slice(start, end) !== text) return lie(`Nobody said what it shows for "${field}".`);
+    if (utterance.slice(start, end) !== text)
+      return lie(`The user did not say what it shows for "${field}".`);
     const read = answeredValue(fields[field]!, text, language);
     if (read === null) return lie(`What it shows for "${field}" is no value of it.`);
     return { field, source: 'utterance', start, end, text, value: read.value };

@@ -73,7 +73,7 @@ export function diff(call: Call): Promise<Answer> {
       now: digest,
       changes: [...changes],
     };
-    if (replaces === null) return { result, lines: ['Nobody has accepted it yet.'] };
+    if (replaces === null) return { result, lines: ['No human has accepted it yet.'] };
     if (changes.length === 0) return { result, lines: ['Nothing changed since it was accepted.'] };
     return { result, lines: changes.flatMap(changeLines), is_long: true };
   });
