@@ -136,12 +136,13 @@ function frozenLines(freeze: Freeze, paint: Paint): string[] {
 function doubtLines(doubt: Status['in_doubt'][number], short: Short, paint: Paint): string[] {
   const { tool, since, host, pid } = doubt;
   const [execution_id, intent_id] = [short(doubt.execution_id), short(doubt.intent_id)];
-  if (doubt.state === 'alive')
+  if (doubt.standing === 'running')
     return [
       paint('yellow', `running ${execution_id}`),
       `  ${tool} for ${intent_id}, since ${since}, as process ${pid}`,
     ];
   const why = {
+    alive: 'its process is gone, and what it started still runs',
     killed: 'it was killed half way',
     dead: 'its process is gone',
     'other-host': `it ran on ${host}`,
@@ -149,7 +150,7 @@ function doubtLines(doubt: Status['in_doubt'][number], short: Short, paint: Pain
   return [
     paint('alarm', `!!! IN DOUBT ${execution_id}: the effect may have happened !!!`),
     `  ${tool} for ${intent_id}, since ${since}: ${why[doubt.state]}`,
-    '  Find out what happened, then: ' +
+    `  ${doubt.state === 'alive' ? 'Wait until that has ended, find' : 'Find'} out what happened, then: ` +
       `keyturn resolve ${execution_id} --outcome happened|did-not-happen --reason …`,
   ];
 }
