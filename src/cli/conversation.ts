@@ -8,7 +8,7 @@ export type ConversationAnswer = Result<'conversations.status'>;
 
 export const resumeCommand = (correlation_id: string) => `keyturn agent resume ${correlation_id}`;
 
-/** The next command, or null when the conversation waits for nobody. */
+/** The next command, or null when the conversation waits for nothing. */
 export function nextCommand({ correlation_id, next, plans }: ConversationAnswer): string | null {
   switch (next?.act) {
     case 'answer':

@@ -9,7 +9,7 @@ export interface Sheet {
   readonly columns: number;
 }
 
-/** Where the width is not known: nobody's terminal is narrower by much, and a pager wraps what is wider. */
+/** Where the width is not known: few terminals are much narrower, and a pager wraps what is wider. */
 export const COLUMNS = 100;
 
 /** What has to fit into a line of standard output. Undefined where there is no terminal. */
@@ -18,7 +18,7 @@ export function stdoutColumns(): number | undefined {
 }
 
 /**
- * `name: value` lines for a person who decides. Whoever chose a value may hope that a long one wraps at the edge of the
+ * `name: value` lines for a person who decides. An attacker who chose a value may hope that a long one wraps at the edge of the
  * terminal and goes on as if it were the next field: so no value ever reaches the first column. None is cut.
  */
 export function fieldLines(
@@ -78,7 +78,7 @@ export function folded(line: string, columns: number, hang = 2): string[] {
 // A colour of ours, which takes no room, or one character.
 const TOKEN = /\x1b\[[0-9;]*m|[\s\S]/gu;
 
-/** Never too little: a line that is folded early harms nobody. */
+/** Never too little: a line that is folded early does no harm. */
 export function widthOf(token: string): number {
   if (token.startsWith('\x1b')) return 0;
   if (token === '\t') return 8;

@@ -29,7 +29,7 @@ export interface NamedCaller {
 export const OPEN_TO = ['people', 'proposer', 'anyone'] as const;
 export type OpenTo = (typeof OPEN_TO)[number];
 
-/** Looked up at every call: whoever was revoked meanwhile is refused, and roles are those of now. */
+/** Looked up at every call: a caller who was revoked meanwhile is refused, and roles are those of now. */
 export async function callerOf({ store }: Pick<Context, 'store'>, name: string): Promise<Caller> {
   const found = await store.find('principal', name);
   if (found === null) return refuse('PRINCIPAL_UNKNOWN', `"${name}" is not enrolled.`);

@@ -29,10 +29,10 @@ export function heldProposal(request: FinderRequest, given: unknown): Finding {
   return { ...heard, packet: { ...made, reason_code: MODEL_PROPOSED }, context: null };
 }
 
-/** Just enough for a match: nobody measured how sure a model is. */
+/** Just enough for a match: how sure a model is was not measured. */
 const CONFIDENCE_BP = 9000;
 
-/** The same again, for a packet that was stored. Nobody asks the model. */
+/** The same again, for a packet that was stored. The model is not asked. */
 export function requireHeld(request: FinderRequest, packet: SimulationMatchPacket): void {
   const { simulation_id, evidence_spans, confirm_required } = packet;
   if (!confirm_required) lie('It does not ask for a yes.');

@@ -93,7 +93,7 @@ export async function requireProven(context: Context, server: string, digest: st
 export function listAhead({ upstreams }: Context, effect: Effect, since_ms: number): void {
   if (effect.kind !== 'mcp') return;
   const upstream = upstreams.running(effect.server, effect.start);
-  // Whoever needs the list asks for it again, and is told why there is none.
+  // A caller who needs the list asks for it again, and is told why there is none.
   upstream?.definitions(since_ms).catch(() => {});
 }
 

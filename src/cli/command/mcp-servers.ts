@@ -115,7 +115,7 @@ export function remove(call: Call): Promise<Answer> {
   });
 }
 
-/** The program as a path: what is started must not follow the PATH of whoever starts it. */
+/** The program as a path: what is started must not follow the PATH of the process that starts it. */
 export function programAt(program: string): string {
   if (isAbsolute(program)) return program;
   if (program.includes('/')) return resolve(program);

@@ -59,7 +59,7 @@ export function lint(call: Call): Promise<Answer> {
   });
 }
 
-/** That the file can be written is no remark for whoever edits it: the last line says what comes next. */
+/** That the file can be written is no remark for the person who edits it: the last line says what comes next. */
 function remarkLines(keyturn: Keyturn, faults: readonly Fault[]): string[] {
   const remarks = faults.filter((fault) => isRemark(fault) && fault.code !== 'REGISTRY_WRITABLE');
   return faultLines(keyturn, remarks).map((line) => `warning: ${line}`);
@@ -82,7 +82,7 @@ function faultLines(keyturn: Keyturn, faults: readonly Fault[]): string[] {
   );
 }
 
-/** A registry that cannot be used is not locked: whoever locks it believes that it is ready. */
+/** A registry that cannot be used is not locked: the person who locks it believes that it is ready. */
 export function lock(call: Call): Promise<Answer> {
   return readingHere(call, async (keyturn) => {
     const { faults } = await keyturn.tools.lint();
