@@ -144,7 +144,7 @@ export class Keyturn {
   readonly lookAtServer: (server: string) => Promise<LookedServer>;
   /** Told what servers say unasked. Returns how to end that. */
   readonly hearServers: Context['upstreams']['hear'];
-  /** The same verbs for whom a door found out: they see what the ledger lets them see. */
+  /** The same verbs for a caller whom an entry point identified, who sees what the ledger allows them. */
   readonly as: (caller: NamedCaller) => Face;
 
   private constructor(
@@ -391,7 +391,7 @@ export class Keyturn {
   /** Whom the policies ask to look at an intent now, and did not before it had waited for so long. */
   reviewersAdded = async (intent_id: string, since: Date): Promise<string[]> =>
     reviewersAdded(this.#context, await requireIntent(this.#context, intent_id), since);
-  /** Tells the log and the SDK of an operator about something that a door did. */
+  /** Tells the log and the SDK of an operator about something that an entry point did. */
   observed: Telemetry['span'] = (operation, act, told) => this.#telemetry.span(operation, act, told);
   /** Why the last commit of this process did not reach the disk; null where it did. A file that failed once takes no more from it. */
   writeFailure = (): ReasonCode | null => this.#context.writing.failed;

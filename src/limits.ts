@@ -26,6 +26,8 @@ export const limits = {
   prose_chars: 4 * KiB,
   /** The name of a principal, a tool or a parameter. */
   name_chars: 64,
+  /** The id of a conversation, which its caller chooses; those of others are shorter. */
+  id_chars: 128,
   /** Tools in one registry, and parameters of one tool. */
   tools: 1000,
   parameters: 64,

@@ -1,8 +1,13 @@
+import { execFileSync } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { buildSync } from 'esbuild';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Keyturn } from '../src/keyturn.ts';
+import { installLine } from '../src/optional.ts';
 import { openTelemetry, SILENT } from '../src/telemetry.ts';
 import { project, ready, TOOLS } from './support/project.ts';
 import { expectRefusal } from './support/refusal.ts';
+import { scratch } from './support/scratch.ts';
 import { runSeen } from './support/seen.ts';
 import { registered } from './support/telemetry.ts';
 
@@ -34,5 +39,34 @@ describe('telemetry', () => {
     const all = JSON.stringify(seen);
     for (const secret of ['xyzzy', intent_id, hash, p.root]) expect(all).not.toContain(secret);
     expect(all).not.toMatch(/\bada\b/);
+  });
+});
+
+describe('telemetry without its package', () => {
+  it('is silent, and says in one line what to install, where an SDK is registered', () => {
+    const folder = scratch();
+    buildSync({
+      entryPoints: [resolve(import.meta.dirname, '../src/telemetry.ts')],
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      external: ['@opentelemetry/api'],
+      outfile: join(folder, 'telemetry.mjs'),
+    });
+    const script = (registered: boolean) => `
+      ${registered ? "globalThis[Symbol.for('opentelemetry.js.api.1')] = {};" : ''}
+      process.on('warning', ({ code, message }) => console.log(code, message));
+      const { openTelemetry, SILENT } = await import('./telemetry.mjs');
+      console.log((await openTelemetry()) === SILENT);`;
+    const said = (registered: boolean) =>
+      execFileSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', script(registered)], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+        .trimEnd()
+        .split('\n')
+        .sort();
+    expect(said(true)).toEqual([`PACKAGE_MISSING ${installLine('@opentelemetry/api')}`, 'true']);
+    expect(said(false)).toEqual(['true']);
   });
 });

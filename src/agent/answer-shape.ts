@@ -4,7 +4,7 @@ import { digest, uuid } from '../event/shape.ts';
 import { packetShape } from '../finder/packet.ts';
 import { executionOutcome } from './contracts.ts';
 
-/** What a turn ends with. Whoever talks to the user shows the text; nothing of it is kept as a transcript here. */
+/** What a turn ends with. The program that talks to the user shows the text; nothing of it is kept as a transcript here. */
 
 const shared = { correlation_id: z.string(), reason_code: z.string(), user_visible_text: z.string() };
 const of_step = { plan_id: digest, step_id: digest };

@@ -119,7 +119,7 @@ function reachesOut({ sandbox }: Tool): boolean {
   return sandbox === 'none' || sandbox.network || sandbox.write.length > 0;
 }
 
-/** The attacker is an author who calls an effect harmless, so that nobody is asked before it happens. */
+/** The attacker is an author who calls an effect harmless, so that no human is asked before it happens. */
 function requireTruth({ id, side_effecting }: Simulation, why: string): void {
   if (!side_effecting)
     refuse('SIMULATION_INVALID', `"${id}" says that it is not side_effecting, and ${why}.`, {

@@ -24,7 +24,7 @@ export interface ConfirmRequest {
   readonly plan_id: string;
   readonly user_id: string;
   readonly text: string;
-  /** The language of the conversation, when whoever calls knows better than the goal tells. */
+  /** The language of the conversation, when the caller knows better than the goal tells. */
   readonly language?: string;
   /** Which step of the plan. A plan of several needs it: a yes that came late must not confirm the next step. */
   readonly step_id?: string;
@@ -112,7 +112,7 @@ function isMeant({ steps }: AgentPlan, step: AgentStep, step_id: string | undefi
   return step_id === undefined || step_id === step.step_id;
 }
 
-/** Whether a prompt was declined, or a plan was called off that asked nobody. */
+/** Whether a prompt was declined, or a plan was called off that asked for no yes. */
 function reasonOf({ step }: StepInPlan): 'CONFIRM_DECLINED' | 'PLAN_WITHDRAWN' {
   return step.confirmation_required ? 'CONFIRM_DECLINED' : 'PLAN_WITHDRAWN';
 }

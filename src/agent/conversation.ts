@@ -59,7 +59,7 @@ export type Next =
   | { readonly act: 'approve'; readonly intent_id: string }
   | { readonly act: 'resume' };
 
-/** Null when the conversation waits for nobody. */
+/** Null when the conversation waits for nothing. */
 async function nextOf({ journey }: AgentContext, state: AgentState): Promise<Next | null> {
   const live = livePlan(state);
   if (live === null) return asksNow(state) ? { act: 'answer', turn_id: state.turn.turn_id } : null;

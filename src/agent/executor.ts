@@ -171,7 +171,7 @@ async function endOnce(
   }
 }
 
-/** What came of the first dispatch under this key. Nothing is done a second time, whoever asks. */
+/** What came of the first dispatch under this key. Nothing is done a second time, for any caller. */
 async function original(
   context: AgentContext,
   current: StepInPlan,
@@ -191,7 +191,7 @@ async function original(
 }
 
 /**
- * A step that was dispatched and whose end nobody recorded: the process died, or is still at it. If the run is over, its
+ * A step that was dispatched and whose end is not recorded: the process died, or is still at it. If the run is over, its
  * record says how. If it is not, this is in doubt, and a human finds out: nothing is guessed and nothing runs again.
  */
 export async function settle(

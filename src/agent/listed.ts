@@ -28,7 +28,7 @@ export async function listSimulations(context: AgentContext): Promise<Listed[]> 
   return (await allNow(context)).map(listedOf);
 }
 
-/** One simulation for whoever decides about it. */
+/** One simulation for the human who decides about it. */
 export interface SimulationNow extends Listed {
   /** As the file says it; as it was registered, when the file is gone. */
   readonly definition: Simulation;

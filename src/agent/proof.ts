@@ -34,7 +34,7 @@ export function proofOf(
   return { bytes, digest: sha256(bytes) };
 }
 
-/** What was looked at, in words for whoever reads the proof. */
+/** What was looked at, in words for the reader of the proof. */
 export function checkedOf(
   context: AgentContext,
   { simulation }: CatalogEntry,

@@ -147,7 +147,7 @@ function percentile(sorted: readonly number[], share: number): number | null {
   return sorted.at(Math.max(0, Math.ceil(share * sorted.length) - 1)) ?? null;
 }
 
-/** A waiver dies with its key, and with the role of its human: whoever stole one must not profit from it afterwards. */
+/** A waiver dies with its key, and with the role of its human: a thief of one must not profit from it afterwards. */
 async function waiversOf({ journey }: AgentContext, now: Date): Promise<Map<SloFigure, string>> {
   const waived = new Map<SloFigure, string>();
   const humans = new Map((await journey.store.all('principal')).map((one) => [one.name, one]));

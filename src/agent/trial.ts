@@ -10,7 +10,7 @@ import { type Snapshot, snapshotNow } from './snapshot.ts';
 
 export type Trial = (utterance: string, language?: string) => Finding;
 
-/** One finder over one catalog; the ids of the request name nobody. */
+/** One finder over one catalog; the ids of the request name no user. */
 export function trialOver(catalog: Catalog, { policy, bundle }: Pick<Snapshot, 'policy' | 'bundle'>): Trial {
   const finder = createFinder();
   const nobody = { tenant_id: 'try', user_id: 'try', correlation_id: 'try', turn_id: 'try' };

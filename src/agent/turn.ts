@@ -92,7 +92,7 @@ export type KeyedTurn = Pick<Said, 'correlation_id' | 'turn_id' | 'user_id' | 'u
   readonly clarify?: Pick<ClarifyAnswer, 'answer'> | undefined;
 };
 
-/** Of one turn: whoever sends the same turn twice means it once. */
+/** Of one turn: a caller that sends the same turn twice means it once. */
 export function turnKey({ correlation_id, turn_id, user_id, utterance, clarify }: KeyedTurn): string {
   return digestOf([correlation_id, turn_id, user_id, utterance, clarify?.answer ?? null]);
 }
@@ -147,7 +147,7 @@ function requireOurs(packet: FinderPacket, request: FinderRequest): void {
   if (packet.kind === 'SIMULATION_MATCH') requireHonest(packet, request);
 }
 
-/** The attacker is a finder that is sure of what nobody said, or whose packet was made for other words. */
+/** The attacker is a finder that is sure of what the user did not say, or whose packet was made for other words. */
 function requireHonest(packet: SimulationMatchPacket, request: FinderRequest): void {
   if (packet.idempotency_key !== request.idempotency_key)
     refuse('FINDER_PACKET_INVALID', 'The packet was made for other words.');
@@ -157,7 +157,7 @@ function requireHonest(packet: SimulationMatchPacket, request: FinderRequest): v
   if (request.clarify === undefined && packet.confidence_bp < thresholds.match_bp)
     refuse('FINDER_PACKET_INVALID', 'The finder is not sure enough for a match. It has to ask.');
   const lie = packet.evidence_spans.find((span) => !isSaid(span, request));
-  if (lie) refuse('FINDER_PACKET_INVALID', `Nobody said what the packet shows for "${lie.field}".`);
+  if (lie) refuse('FINDER_PACKET_INVALID', `The user did not say what the packet shows for "${lie.field}".`);
 }
 
 function isSaid({ source, start, end, text, field, value }: EvidenceSpan, request: FinderRequest): boolean {

@@ -26,7 +26,7 @@ export async function delegateOf(keyturn: Opened, options: Options): Promise<Del
   return { delegation, signer: await ownerOf(keyturn, options.agentKey!) };
 }
 
-/** Whoever this key is enrolled for. A name that is only claimed would be worth nothing. */
+/** The name that this key is enrolled for. A name that is only claimed would be worth nothing. */
 export async function ownerOf(keyturn: Opened, path: string): Promise<Signer> {
   const signer = Keyturn.agentSigner('', path);
   const owner = (await keyturn.people.list()).principals.find((principal) =>

@@ -28,12 +28,12 @@ function print(text: string): number {
   return 0;
 }
 
-/** What nobody foresaw: one line, no stack trace, exit 1. */
+/** What was not foreseen: one line, no stack trace, exit 1. */
 function failed(error: unknown): number {
   try {
     writeSync(2, isUnread(error) ? UNREAD : unforeseen(error));
   } catch {
-    // Nobody listens. The exit code still says no.
+    // The reader is gone. The exit code still says no.
   }
   return NO;
 }

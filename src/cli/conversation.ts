@@ -8,7 +8,7 @@ export type ConversationAnswer = Result<'conversations.status'>;
 
 export const resumeCommand = (correlation_id: string) => `keyturn agent resume ${correlation_id}`;
 
-/** The next command, or null when the conversation waits for nobody. */
+/** The next command, or null when the conversation waits for nothing. */
 export function nextCommand({ correlation_id, next, plans }: ConversationAnswer): string | null {
   switch (next?.act) {
     case 'answer':
@@ -65,7 +65,8 @@ export async function afterApproval(
     proposer,
     proposer_verified,
   }: Pick<IntentState, 'intent_id' | 'proposer' | 'proposer_verified'>,
+  typed: string = intent_id,
 ): Promise<string> {
-  if (proposer !== AGENT_CORE || !proposer_verified) return `keyturn grant ${intent_id}`;
+  if (proposer !== AGENT_CORE || !proposer_verified) return `keyturn grant ${typed}`;
   return resumeCommand((await correlationFor(keyturn, intent_id)) ?? 'CORRELATION');
 }

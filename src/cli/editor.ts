@@ -45,7 +45,7 @@ function textOf(value: JsonObject): string {
   return `${AWAY}${text}\n${AWAY}`;
 }
 
-/** What nobody would see is written as JSON escapes it. */
+/** What is invisible is written as JSON escapes it. */
 function escaped(line: string): string {
   return [...line].map((one) => (visible(one) === one ? one : unitsOf(one))).join('');
 }

@@ -9,11 +9,16 @@ export interface Sheet {
   readonly columns: number;
 }
 
-/** Where the width is not known: nobody's terminal is narrower by much, and a pager wraps what is wider. */
+/** Where the width is not known: few terminals are much narrower, and a pager wraps what is wider. */
 export const COLUMNS = 100;
 
+/** What has to fit into a line of standard output. Undefined where there is no terminal. */
+export function stdoutColumns(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns || COLUMNS : undefined;
+}
+
 /**
- * `name: value` lines for a person who decides. Whoever chose a value may hope that a long one wraps at the edge of the
+ * `name: value` lines for a person who decides. An attacker who chose a value may hope that a long one wraps at the edge of the
  * terminal and goes on as if it were the next field: so no value ever reaches the first column. None is cut.
  */
 export function fieldLines(
@@ -73,9 +78,25 @@ export function folded(line: string, columns: number, hang = 2): string[] {
 // A colour of ours, which takes no room, or one character.
 const TOKEN = /\x1b\[[0-9;]*m|[\s\S]/gu;
 
-/** Never too little: a line that is folded early harms nobody. */
+/** Never too little: a line that is folded early does no harm. */
 export function widthOf(token: string): number {
   if (token.startsWith('\x1b')) return 0;
   if (token === '\t') return 8;
   return (token.codePointAt(0) as number) < 0x1100 ? 1 : 2;
+}
+
+export function textWidth(text: string): number {
+  return [...text].reduce((sum, one) => sum + widthOf(one), 0);
+}
+
+/** As wide as the column: padded, or cut with a mark. */
+export function inColumn(text: string, width: number): string {
+  const taken = textWidth(text);
+  if (taken <= width) return text + ' '.repeat(width - taken);
+  let used = 0;
+  const kept = [...text].filter((one) => {
+    used += widthOf(one);
+    return used < width;
+  });
+  return `${kept.join('')}…`.padEnd(width);
 }

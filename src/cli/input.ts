@@ -18,7 +18,7 @@ function open(path: string): number {
   return refuse('FILE_NOT_REGULAR', `${path} is not a regular file. Standard input is named "-".`);
 }
 
-/** Not blocking: a FIFO that nobody writes must not hang a command. */
+/** Not blocking: a FIFO without a writer must not hang a command. */
 function openNamed(path: string): number {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

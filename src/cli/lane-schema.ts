@@ -71,7 +71,7 @@ const answers = {
       truncated: z.boolean(),
       ...reason,
     }),
-    /** Nothing ran, or nobody can say: `lines` has the words of 001. */
+    /** Nothing ran, or it is not known: `lines` has the words of 001. */
     z.strictObject({ ok: z.literal(false), lines: z.array(z.string()).readonly(), ...why }),
   ]),
 } as const;

@@ -46,7 +46,7 @@ function laneSubcommand(name: string, description: string): Command {
     .option('--json', 'one JSON object on standard output');
 }
 
-/** The last of two would win in silence, and nobody meant both. */
+/** The last of two would win in silence, and the caller did not mean both. */
 function once(name: string): (value: string, before: string | undefined) => string {
   return (value, before) =>
     before === undefined ? value : refuse('USAGE', `The option ${name} is given twice.`);

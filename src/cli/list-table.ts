@@ -1,6 +1,6 @@
 import { visible } from '../canonical/visible.ts';
-import type { CapabilityWord, Result, StatusWord } from '../keyturn.ts';
-import { folded, widthOf } from './fold.ts';
+import type { CapabilityWord, ConversationStatus, Result, StatusWord } from '../keyturn.ts';
+import { folded, inColumn, textWidth } from './fold.ts';
 import type { Paint } from './paint.ts';
 import { ageOf, painted } from './status-word.ts';
 
@@ -13,6 +13,8 @@ export interface TableLook {
 
 /** Where fewer characters fit in a line, each takes several lines. */
 const TABLE_COLUMNS = 60;
+/** The same where the ids leave fewer than this for tool, name and goal. */
+const LEAST_ROOM = 24;
 /** The most of the room that is left which the tool and the name take, where the goal needs it. */
 const SHARES = [0.3, 0.2] as const;
 
@@ -20,7 +22,7 @@ const SHARES = [0.3, 0.2] as const;
 interface Line {
   /** Under a heading of its own each; short where others are told from it. */
   readonly ids: readonly string[];
-  readonly standing: StatusWord | CapabilityWord;
+  readonly standing: StatusWord | CapabilityWord | ConversationStatus;
   readonly at: string;
   readonly tool: string;
   /** Whose it is, under the last heading but one. */
@@ -30,8 +32,9 @@ interface Line {
 
 interface Headings {
   readonly ids: readonly string[];
-  /** `by` a person or an agent, or `on` a host. */
-  readonly name: 'by' | 'on';
+  /** `by` a person or an agent, `on` a host, or `for` a user. */
+  readonly name: 'by' | 'on' | 'for';
+  readonly tool?: 'simulation';
 }
 
 /** One line for each intent, in columns. */
@@ -55,20 +58,20 @@ export function listLines(headings: Headings, lines: readonly Line[], look: Tabl
   const { now, paint, columns } = look;
   const short = headings.ids.map((_, i) => shortIds(lines.map(({ ids }) => ids[i]!)));
   const rows = lines.map(({ ids, standing, at, tool, name, goal }) => [
-    ...ids.map((id, i) => short[i]!(id)),
+    ...ids.map((id, i) => visible(short[i]!(id))),
     standing,
     ageOf(at, now),
     visible(tool),
     visible(name),
     goal === null ? '(not readable)' : visible(goal),
   ]);
-  if (columns !== undefined && columns < TABLE_COLUMNS)
-    return rows.flatMap((row, i) => narrow(headings, row, lines[i]!, look));
-  const head = [...headings.ids, 'STATUS', 'AGE', 'TOOL', headings.name.toUpperCase(), 'GOAL'];
+  const { tool: of = 'tool', name: by } = headings;
+  const head = [...headings.ids, 'STATUS', 'AGE', of.toUpperCase(), by.toUpperCase(), 'GOAL'];
   const widths = fitting([head, ...rows], columns);
+  if (widths === null) return rows.flatMap((row, i) => narrow(headings, row, lines[i]!, look));
   const line = (row: readonly string[], style: (text: string, i: number) => string) =>
     row
-      .map((text, i) => style(cut(text, widths[i]!), i))
+      .map((text, i) => style(inColumn(text, widths[i]!), i))
       .join('  ')
       .trimEnd();
   const styled =
@@ -86,12 +89,15 @@ export function listLines(headings: Headings, lines: readonly Line[], look: Tabl
   ];
 }
 
-function fitting(rows: readonly (readonly string[])[], columns: number | undefined): number[] {
+/** Null where a row takes several lines. */
+function fitting(rows: readonly (readonly string[])[], columns: number | undefined): number[] | null {
   const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => textWidth(row[i]!))));
   const gaps = 2 * (widths.length - 1);
-  if (columns === undefined || sum(widths) + gaps < columns) return widths;
+  if (columns === undefined) return widths;
   const fixed = widths.slice(0, -3);
   const room = columns - 1 - gaps - sum(fixed);
+  if (columns < TABLE_COLUMNS || room < LEAST_ROOM) return null;
+  if (sum(widths) + gaps < columns) return widths;
   const kept = widths
     .slice(-3, -1)
     .map((one, i) => Math.min(one, Math.max(5, Math.floor(room * SHARES[i]!))));
@@ -99,22 +105,6 @@ function fitting(rows: readonly (readonly string[])[], columns: number | undefin
 }
 
 const sum = (widths: readonly number[]) => widths.reduce((total, one) => total + one, 0);
-
-function textWidth(text: string): number {
-  return [...text].reduce((sum, one) => sum + widthOf(one), 0);
-}
-
-/** As wide as the column: padded, or cut with a mark. */
-function cut(text: string, width: number): string {
-  const taken = textWidth(text);
-  if (taken <= width) return text + ' '.repeat(width - taken);
-  let used = 0;
-  const kept = [...text].filter((one) => {
-    used += widthOf(one);
-    return used < width;
-  });
-  return `${kept.join('')}…`.padEnd(width);
-}
 
 function narrow(
   headings: Headings,
@@ -135,10 +125,12 @@ function narrow(
 const SHORT = 8;
 
 /** The first 8 characters of an id, or as many as tell it from the others that are shown. */
-function shortIds(ids: readonly string[]): (id: string) => string {
+export function shortIds(ids: readonly string[]): (id: string) => string {
   return (id) => {
     let length = SHORT;
-    while (ids.some((other) => other !== id && other.startsWith(id.slice(0, length)))) length += 1;
+    // The id of a conversation can be the beginning of another one: whole, it is meant before that one.
+    while (length < id.length && ids.some((other) => other !== id && other.startsWith(id.slice(0, length))))
+      length += 1;
     return id.slice(0, length);
   };
 }

@@ -54,7 +54,7 @@ async function answerOf(spec: Spec, call: Call): Promise<Answer> {
   return act(call);
 }
 
-/** Who watches ends it by looking away. Any other answer that nobody reads is no yes. */
+/** Who watches ends it by looking away. Any other answer that is not read is no yes. */
 function unread(command: string, error: unknown): number {
   if (isUnread(error) && command === 'watch') return 0;
   throw error;

@@ -80,7 +80,7 @@ function optionOf({ flags, about, required, many, choices }: OptionSpec): Option
     // Known now, and not only after the human gave the passphrase to sign it.
     if (value === '') refuse('USAGE', `The option ${option.long} needs a value.`);
     if (many) return [...((before as string[] | undefined) ?? []), value];
-    // The last of two would win in silence, and nobody meant both.
+    // The last of two would win in silence, and the caller did not mean both.
     if (before !== undefined) refuse('USAGE', `The option ${option.long} is given twice.`);
     return parse ? parse(value, undefined) : value;
   });
@@ -96,7 +96,7 @@ function addGlobals(command: Command): void {
   command.addOption(optionOf({ flags: '--json', about: 'one JSON object on standard output' }));
 }
 
-/** Errors are thrown to whoever parses; help goes to standard output. For each command, because none inherits it. */
+/** Errors are thrown to the caller that parses; help goes to standard output. For each command, because none inherits it. */
 function settle(command: Command): void {
   command
     .exitOverride()

@@ -56,6 +56,6 @@ export async function closing(keyturn: Keyturn, act: (keyturn: Keyturn) => Promi
 }
 
 async function mentionDoubt(keyturn: Keyturn): Promise<void> {
-  const runs = (await keyturn.runs.inDoubt()).runs.length;
+  const runs = (await keyturn.runs.inDoubt()).runs.filter(({ standing }) => standing === 'IN DOUBT').length;
   if (runs > 0) say(2, `${runs === 1 ? '1 run is' : `${runs} runs are`} in doubt: see \`keyturn status\`.`);
 }

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 
-/** Nobody reads any more what we write, as after `| head`. */
+/** The reader of what we write is gone, as after `| head`. */
 export function isUnread(error: unknown): boolean {
   const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException;
   return code === 'EPIPE' && syscall === 'write';

@@ -85,7 +85,7 @@ function namedFields(
   ];
 }
 
-/** A name that nobody proved: whoever can write to the project can propose in any name. */
+/** A name that is not proven: a process that can write to the project can propose in any name. */
 export function askedBy({
   proposer,
   proposer_kind,

@@ -12,7 +12,7 @@ export function serviceOf({ options: { service, project } }: Call): string | nul
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Without TLS only on this machine: whoever is between could read with the secrets of the session. */
+/** Without TLS only on this machine: an attacker in between could read with the secrets of the session. */
 export function addressIn(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || `${url.origin}/` !== url.href || !/^https?:$/.test(url.protocol))

@@ -1,16 +1,18 @@
 import { CAPABILITY_WORDS, RUN_WORDS, STATUS_WORDS } from '../face/statuses.ts';
-import type { CapabilityWord, RunWord, StatusWord } from '../keyturn.ts';
+import type { CapabilityWord, ConversationStatus, RunWord, StatusWord } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 import type { Paint } from './paint.ts';
 
-export function styleOf(standing: StatusWord | CapabilityWord): Parameters<Paint>[0] | null {
+type Standing = StatusWord | CapabilityWord | ConversationStatus;
+
+export function styleOf(standing: Standing): Parameters<Paint>[0] | null {
   if (standing === 'IN DOUBT' || standing === 'STUCK') return 'alarm';
   if (['waiting', 'approval expired', 'ordered', 'running'].includes(standing)) return 'yellow';
   if (standing === 'approved' || standing === 'succeeded') return 'green';
   return standing === 'failed' ? 'red' : null;
 }
 
-export function painted(standing: StatusWord | CapabilityWord, paint: Paint): string {
+export function painted(standing: Standing, paint: Paint): string {
   const style = styleOf(standing);
   return style === null ? standing : paint(style, standing);
 }

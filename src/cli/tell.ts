@@ -24,7 +24,7 @@ export function tellError(command: string, error: unknown, json: boolean): 1 {
   return 1;
 }
 
-/** What nobody foresaw is a refusal too: short, and without a stack trace. */
+/** What was not foreseen is a refusal too: short, and without a stack trace. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const message = error instanceof Error ? error.message : String(error);

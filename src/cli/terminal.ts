@@ -5,7 +5,7 @@ import { Refusal, refuse } from '../refusal.ts';
 import { SecretLine } from './secret-line.ts';
 import { atExitLetGo, isControllingTerminal } from './tty.ts';
 
-/** The human's terminal. Never standard input: whoever pipes into Keyturn is not the human at the keyboard. */
+/** The human's terminal. Never standard input: a program that pipes into Keyturn is not the human at the keyboard. */
 export interface Terminal {
   /** Shows the question and returns the line that was typed. An abort while it waits is no answer. */
   ask(question: string, abort?: AbortSignal): Promise<string>;
@@ -103,7 +103,7 @@ export function hasTerminal(): boolean {
   }
 }
 
-// Far more than a terminal holds: whoever goes on typing is a program.
+// Far more than a terminal holds: only a program goes on typing.
 const TYPED_AHEAD_BYTES = 1024 * 1024;
 
 /**

@@ -3,7 +3,7 @@ import { isatty } from 'node:tty';
 
 /**
  * Whether this descriptor is the terminal that the person types at. A descriptor that merely is some terminal may be
- * one that nobody looks at, so that the question would come without what it is about. In doubt it is not.
+ * one that is not looked at, so that the question would come without what it is about. In doubt it is not.
  */
 export function isControllingTerminal(fd: number): boolean {
   const device = deviceOf(fd);

@@ -73,7 +73,7 @@ const bodies = {
   'key.revoked': body(() => ({ reason: prose, ...signed })),
   'credential.added': body(() => ({ credential, own, reason: prose, ...signed })),
   'credential.revoked': body(() => ({ public_key, reason: prose, ...signed })),
-  /** A secret by which an agent shows at the door of a service who it is. Only its digest is kept. */
+  /** A secret by which a service identifies an agent. Only its digest is kept. */
   'token.added': body(() => ({ token_id: uuid, digest, reason: prose, ...signed })),
   'token.revoked': body(() => ({ token_id: uuid, reason: prose, ...signed })),
   'role.assigned': body(() => ({ roles, reason: prose, ...signed })),

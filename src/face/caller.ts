@@ -6,17 +6,17 @@ import { refuse } from '../refusal.ts';
 import { ownContext } from './own.ts';
 
 /**
- * Who asks. The owner opened the files of the project in this process and reads all of them anyway. Anybody else calls through a door
+ * Who asks. The owner opened the files of the project in this process and reads all of them anyway. Any other caller comes through an entry point
  * that found out their name, and is what the ledger says of that name now.
  */
 export type Caller = { readonly kind: 'owner' } | Pick<Principal, 'name' | 'kind' | 'roles'>;
 
 export const OWNER: Caller = { kind: 'owner' };
 
-/** Whom a door found out. How it did is the door's business. */
+/** Whom an entry point identified, by its own means. */
 export interface NamedCaller {
   readonly name: string;
-  /** Their account on the operating system, where the door knows it: never that of the service. */
+  /** Their account on the operating system, where the entry point knows it: never that of the service. */
   readonly account?: Account | null;
   /** Whether what they ask for may be written by now; always, unless told. Until a human has proven an act, not even its refusal is. */
   readonly mayWrite?: () => boolean;
@@ -29,7 +29,7 @@ export interface NamedCaller {
 export const OPEN_TO = ['people', 'proposer', 'anyone'] as const;
 export type OpenTo = (typeof OPEN_TO)[number];
 
-/** Looked up at every call: whoever was revoked meanwhile is refused, and roles are those of now. */
+/** Looked up at every call: a caller who was revoked meanwhile is refused, and roles are those of now. */
 export async function callerOf({ store }: Pick<Context, 'store'>, name: string): Promise<Caller> {
   const found = await store.find('principal', name);
   if (found === null) return refuse('PRINCIPAL_UNKNOWN', `"${name}" is not enrolled.`);

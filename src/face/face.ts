@@ -9,7 +9,7 @@ import { VERBS } from './verbs.ts';
 /** Every verb, by namespace. */
 export type Face = { readonly [N in keyof typeof VERBS]: Methods<(typeof VERBS)[N]> };
 
-/** The verbs as a door opens them for somebody. Who they are is looked up at every call. */
+/** The verbs as an entry point opens them for a caller, who is looked up at every call. */
 export function faceFor(
   { context: opened, ...project }: Omit<OpenProject, 'caller'>,
   telemetry: Telemetry,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { findId } from '../journey/find.ts';
+import { limits } from '../limits.ts';
 import { read } from './verb.ts';
 
 /** What was meant by the first characters of an id. */
@@ -11,7 +12,7 @@ export const ids = {
       z.strictObject({
         of: z.enum(['intent', 'execution', 'capability', 'delegation', 'conversation']),
         /** At least 4 characters. */
-        id: z.string().max(128),
+        id: z.string().max(limits.id_chars),
       }),
     output: () => z.strictObject({ id: z.string() }),
     run: async ({ context }, request) => ({ id: await findId(context, request) }),

@@ -255,7 +255,7 @@ export const intents = {
 
   waitFor: read({
     open_to: 'proposer',
-    about: 'The same, once the intent has come that far, whoever moves it.',
+    about: 'The same, once the intent has come that far, in this process or another.',
     input: () =>
       z.strictObject({
         intent_id: askedId,

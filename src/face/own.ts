@@ -16,7 +16,7 @@ export function ownContext(context: Context, proposer: string): Context {
   return own;
 }
 
-/** The last that was made of each context: a door has one for each caller. */
+/** The last that was made of each context: an entry point has one for each caller. */
 const owned = new WeakMap<Context, { readonly proposer: string; readonly context: Context }>();
 
 function contextOf(context: Context, proposer: string): Context {
@@ -24,7 +24,7 @@ function contextOf(context: Context, proposer: string): Context {
     ...context,
     is_own: true,
     store: ownStore(context.store, proposer),
-    // It tells of every intent, whoever proposed it.
+    // It tells of every intent, of any proposer.
     get ledger(): never {
       return hidden();
     },
@@ -58,7 +58,7 @@ function ownStore(store: Store, proposer: string): Store {
     agentLedger: hidden,
     agentCurrent: hidden,
     system: hidden,
-    // Whoever has a digest got it from a row or an entry that is theirs.
+    // A caller who has a digest got it from a row or an entry that is theirs.
     object: store.object,
     objects: hidden,
     tip: store.tip,

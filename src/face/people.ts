@@ -29,7 +29,7 @@ const principal = once(() => {
       credentials: z
         .array(z.discriminatedUnion('kind', [key.extend(life), passkey.extend(life)]).readonly())
         .readonly(),
-      /** What an agent shows at the door of a service, by digest. */
+      /** The token of an agent for a service, by digest. */
       tokens: z.array(token).readonly(),
       roles: z.array(name).readonly(),
       status: z.enum(['active', 'revoked']),
@@ -84,7 +84,7 @@ export const people = {
 
   assign: act({
     open_to: 'people',
-    about: 'Say which roles somebody has from now on: all of them.',
+    about: 'Say which roles a person or an agent has from now on: all of them.',
     input: () =>
       z.strictObject({ name: z.string(), roles: z.array(z.string()).readonly(), reason: z.string() }),
     output: () => z.strictObject({ name, roles: z.array(name), ...why }),
@@ -96,7 +96,7 @@ export const people = {
 
   revoke: act({
     open_to: 'people',
-    about: 'End somebody’s word for good, with all that they signed and that is not over.',
+    about: 'Revoke a person or an agent for good, with all that they signed and that is not over.',
     input: () => z.strictObject({ name: z.string(), reason: z.string() }),
     output: () => z.strictObject({ name, ...why }),
     run: async ({ context }, request) => {
@@ -107,7 +107,7 @@ export const people = {
 
   credentials: read({
     open_to: 'people',
-    about: 'What somebody signs or signed with; of everybody, unless a name is given.',
+    about: 'The credentials of one person; of all, unless a name is given.',
     input: () => z.strictObject({ name: z.string().optional() }),
     output: () =>
       z.strictObject({

@@ -63,7 +63,7 @@ const undone = once(() =>
     .meta({ id: 'rollback' }),
 );
 
-// The executor of plans is large, so it is loaded by whoever needs it.
+// The executor of plans is large, so it is loaded where it is needed.
 const load = () => import('../journey/plan.ts');
 const reports = () => import('../journey/plan-report.ts');
 const rollbacks = () => import('../journey/rollback.ts');

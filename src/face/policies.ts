@@ -33,7 +33,7 @@ const policySource = once(() =>
     .readonly(),
 );
 
-// Cedar is large, so it is loaded by whoever needs it.
+// Cedar is large, so it is loaded where it is needed.
 const load = () => import('../journey/policy.ts');
 
 /** The rules. Decisions are made by the ones that a human activated, not by the files. */

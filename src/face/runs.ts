@@ -34,10 +34,12 @@ export const begun = once(() =>
     pid: z.int(),
     /** `alive`: its process, or something that it started, is at work. `killed`: it was ended half way. */
     state: z.enum(['alive', 'dead', 'other-host', 'killed']),
+    /** As lists say it: `running` while its process works on it. What outlived that process is `alive`, and `IN DOUBT`. */
+    standing: z.enum(RUN_WORDS),
   }),
 );
 
-export function begunOf({ state, run, life }: InDoubt) {
+export function begunOf({ state, run, life, standing }: InDoubt) {
   return {
     execution_id: run.execution_id,
     intent_id: state.intent_id,
@@ -46,6 +48,7 @@ export function begunOf({ state, run, life }: InDoubt) {
     host: run.executor.host,
     pid: run.executor.pid,
     state: state.status === 'partial' ? ('killed' as const) : life,
+    standing,
   };
 }
 

@@ -137,7 +137,7 @@ const looked = { digest: z.string().optional() };
 export const simulations = {
   register: act({
     open_to: 'people',
-    about: 'Take a file of simulations/ into the ledger, as a draft. It gives nobody any right.',
+    about: 'Take a file of simulations/ into the ledger, as a draft. It gives no right.',
     input: () => z.strictObject({ ...change, ...looked }),
     output: changed,
     run: async ({ agent }, request) =>
@@ -192,7 +192,7 @@ export const simulations = {
   get: read({
     open_to: 'people',
     about:
-      'One simulation, for whoever decides about it: what it does, and whether it is what was activated.',
+      'One simulation, for the human who decides about it: what it does, and whether it is what was activated.',
     input: () => z.strictObject(one),
     output: () =>
       z.strictObject({

@@ -24,7 +24,7 @@ export interface OpenProject {
   readonly agent: () => Promise<AgentContext>;
 }
 
-/** One thing that Keyturn does, by whichever door it is asked for. */
+/** One thing that Keyturn does, from any entry point. */
 export interface Verb<
   I extends z.ZodType = z.ZodType,
   O extends z.ZodType = z.ZodType,
@@ -37,7 +37,7 @@ export interface Verb<
   /** Made when they are needed: a command line that asks for one verb does not pay for the schemas of all. */
   readonly input: () => I;
   readonly output: () => O;
-  /** What only a caller in this process can give, such as a signal: it is no JSON, and no other door has it. */
+  /** What only a caller in this process can give, such as a signal: it is no JSON, and no other entry point has it. */
   readonly here: readonly (keyof H & string)[];
   run(project: OpenProject, request: Given<z.output<I>> & H): Promise<z.output<O>>;
   /** Until when an agent is answered the same while no entry comes; null for no time. Without it, each answer is made anew. */

@@ -27,7 +27,7 @@ export interface Catalog {
   readonly simulations: readonly CatalogEntry[];
 }
 
-/** Reads the files of a catalog. What nobody gave a status is a Draft. */
+/** Reads the files of a catalog. What has no status is a Draft. */
 export function parseCatalog(files: readonly CatalogFile[], statuses: Statuses): Catalog {
   return catalogOf(
     files.map(({ name, text }) => parseSimulation(name, text)),

@@ -13,7 +13,7 @@ export interface Searched {
 const NAME_WORDS = 8;
 const NAME_CHARS = 200;
 
-/** Nothing Active serves the goal. A Draft that would is named, so that nobody asks for it a second time. */
+/** Nothing Active serves the goal. A Draft that would is named, so that it is not asked for a second time. */
 export function missingPacket(
   head: PacketHead,
   utterance: string,

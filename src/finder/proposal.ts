@@ -29,10 +29,10 @@ export function heldProposal(request: FinderRequest, given: unknown): Finding {
   return { ...heard, packet: { ...made, reason_code: MODEL_PROPOSED }, context: null };
 }
 
-/** Just enough for a match: nobody measured how sure a model is. */
+/** Just enough for a match: how sure a model is was not measured. */
 const CONFIDENCE_BP = 9000;
 
-/** The same again, for a packet that was stored. Nobody asks the model. */
+/** The same again, for a packet that was stored. The model is not asked. */
 export function requireHeld(request: FinderRequest, packet: SimulationMatchPacket): void {
   const { simulation_id, evidence_spans, confirm_required } = packet;
   if (!confirm_required) lie('It does not ask for a yes.');
@@ -55,7 +55,8 @@ function spansOf(
   if (missing !== undefined) return lie(`It does not give "${missing}".`);
   return proposal.fields.map(({ field, text, start }) => {
     const end = start + text.length;
-    if (utterance.slice(start, end) !== text) return lie(`Nobody said what it shows for "${field}".`);
+    if (utterance.slice(start, end) !== text)
+      return lie(`The user did not say what it shows for "${field}".`);
     const read = answeredValue(fields[field]!, text, language);
     if (read === null) return lie(`What it shows for "${field}" is no value of it.`);
     return { field, source: 'utterance', start, end, text, value: read.value };

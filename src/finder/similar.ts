@@ -60,7 +60,7 @@ function inflected(shared: number, shorter: number, longer: number): number {
 const SHORT = 6;
 const SLIP = 0.87;
 
-/** The same for a word that nobody knows: a slip of the finger, which is weaker evidence than the word. */
+/** The same for a word that is not known: a slip of the finger, which is weaker evidence than the word. */
 export function slip(typed: string, known: string): number {
   if (areUnlike(typed, known)) return 0;
   if (typed.length === known.length && typed.length < SHORT && !isSwapped(typed, known)) return 0;

@@ -81,7 +81,7 @@ const LATEST = 0.02;
 const AGAIN = 0.04;
 /** What is left when nothing that the catalog knows is explained. */
 const UNSHARED = 0.68;
-/** Without an act nothing is wanted, and without a thing nobody knows of what: too little to ask about. */
+/** Without an act nothing is wanted, and without a thing it is not known of what: too little to ask about. */
 const NO_ACT = 0.55;
 const NO_THING = 0.6;
 const ENOUGH_THING = 0.5;

@@ -38,7 +38,7 @@ export function finished(state: IntentState, event: Event<'execution.finished'>,
   };
 }
 
-/** The run that a stop ends. Whoever stops it second is told who was first. */
+/** The run that a stop ends. A second stop is told who was first. */
 export function requireStoppable({ status, runs }: IntentState, execution_id: string): Run {
   const run = runs.at(-1);
   if (status !== 'claimed' || run?.execution_id !== execution_id)

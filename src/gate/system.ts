@@ -152,7 +152,7 @@ export function issues(system: System, public_key: string): boolean {
   return issuingKeys(system).includes(public_key);
 }
 
-/** Refuses what was issued by a key that is revoked: whoever stole it may have issued it. */
+/** Refuses what was issued by a key that is revoked: a thief of it may have issued it. */
 export function requireIssuerHolds({ control_keys }: System, issuer: string): void {
   const known = control_keys.find((one) => one.public_key === issuer);
   if (known?.revoked_at)

@@ -4,7 +4,7 @@ import { refuse } from '../refusal.ts';
 
 export type SloFigure = Body<'slo.waived'>['figures'][number];
 
-/** Whoever waives has this role: 003 section 14.2 says "builder-approved". */
+/** A human who waives has this role: 003 section 14.2 says "builder-approved". */
 export const BUILDER = 'builder';
 
 const DAY_MS = 86_400_000;

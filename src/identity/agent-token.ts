@@ -4,7 +4,7 @@ import type { Event } from '../event/event.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 
-/** What an agent shows at the door of a service. The ledger has the digest, and nobody can make the secret from that. */
+/** The token of an agent for a service. The ledger has the digest, from which the secret cannot be made. */
 export interface AgentToken {
   readonly token_id: string;
   readonly digest: Digest;
@@ -24,7 +24,7 @@ interface Bearer {
 const SECRET_BYTES = 32;
 const FORM = /^ktk1\.[A-Za-z0-9_-]{43}\.([a-z0-9][a-z0-9._-]{0,63})$/;
 
-/** A new secret for this agent. It names the agent, so that a door looks at one row. */
+/** A new secret for this agent. It names the agent, so that a service looks at one row. */
 export function makeToken(name: string): { readonly token: string; readonly digest: Digest } {
   const token = `ktk1.${randomBytes(SECRET_BYTES).toString('base64url')}.${name}`;
   return { token, digest: sha256(token) };

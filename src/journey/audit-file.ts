@@ -47,7 +47,7 @@ export async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Not blocking: a FIFO that nobody writes must not hang an auditor. */
+/** Not blocking: a FIFO without a writer must not hang an auditor. */
 async function openRegular(path: string): Promise<FileHandle> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   if ((await file.stat()).isFile()) return file;

@@ -131,7 +131,7 @@ function isOpen({ clock }: Context, state: IntentState): boolean {
   return OPEN.has(statusWordOf(state, clock()));
 }
 
-/** It ran and ended a short while ago, and the answer may be lost: whoever asks again gets it, and nothing runs twice. */
+/** It ran and ended a short while ago, and the answer may be lost: a caller who asks again gets it, and nothing runs twice. */
 function isUnread({ clock, calls }: Context, { intent_id, runs }: IntentState): boolean {
   const ended_at = runs.at(-1)?.finished_at ?? null;
   if (ended_at === null || calls.isAnswered(intent_id)) return false;

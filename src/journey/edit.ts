@@ -25,7 +25,7 @@ export interface EditRequest {
 
 /**
  * Step 0 of 002: a human edits what was drafted. What they want instead is an intent in their own name, so that where there is another
- * human, that one approves it. In the same commit the edited one ends: nobody can approve both.
+ * human, that one approves it. In the same commit the edited one ends: both cannot be approved.
  */
 export async function edit(context: Context, request: EditRequest): Promise<Proposal> {
   const { intent_id, signer } = request;

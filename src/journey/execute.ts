@@ -13,7 +13,7 @@ import { removeSettled } from './live.ts';
 import { run } from './run.ts';
 import { seenOf } from './seen.ts';
 
-/** What became of an order, for whoever watches the executor. The ledger tells more. */
+/** What became of an order, for the process that watches the executor. The ledger tells more. */
 export interface Executed {
   readonly intent_id: string;
   readonly tool: string;
@@ -46,7 +46,7 @@ export interface ExecuteRequest {
 
 /**
  * Runs what is ordered for this host, as the orders come, until the signal ends it. Each order is tried once: what is refused is
- * recorded, and a human orders again. Rejects where the ledger can no longer be followed; whoever calls it again goes on with what
+ * recorded, and a human orders again. Rejects where the ledger can no longer be followed; a caller that calls it again goes on with what
  * is still open.
  */
 export async function executeOrders(opened: Context, request: ExecuteRequest): Promise<void> {

@@ -14,7 +14,7 @@ const FLOOR_MS = 60_000;
 /** Kept for one that takes them more slowly than they come. One that is slower still reads them from the store. */
 const KEPT = 1_000;
 
-/** The entries of the ledger as they come, whoever writes them, until the signal ends it. Rejects where the store is gone. */
+/** The entries of the ledger as they come, from any process, until the signal ends it. Rejects where the store is gone. */
 export async function* follow(
   { store, follower }: Pick<Context, 'store' | 'follower'>,
   { from, signal }: FollowRequest,

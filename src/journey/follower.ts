@@ -14,7 +14,7 @@ export interface Listener {
   fail(error: unknown): void;
 }
 
-/** How often the ledger is looked at: where nobody says that it grew, and where somebody does. */
+/** How often the ledger is looked at: without notifications that it grew, and with them. */
 const LOOK_MS = 25;
 const FLOOR_MS = 2_000;
 
@@ -29,7 +29,7 @@ export class Follower {
     this.#store = store;
   }
 
-  /** This process wrote something: nobody has to wait for the next look. */
+  /** This process wrote something: no waiter has to wait for the next look. */
   grew(): void {
     this.#ring();
   }
@@ -103,7 +103,7 @@ export class Follower {
 
 interface Bell {
   ring(): void;
-  /** Until it rings, the signal ends, or this much time has passed. A ring that nobody waited for counts. */
+  /** Until it rings, the signal ends, or this much time has passed. A ring without a waiter counts. */
   wait(most_ms: number): Promise<void>;
 }
 

@@ -35,14 +35,14 @@ export interface GrantRequest extends OrderRequest {
   readonly delegation?: string;
   /** Who has to prove to be the one who presents it. Then it is issued at once. */
   readonly holder?: PublicKey;
-  /** Issued at once, for whoever takes it elsewhere. Otherwise it is issued when the run is claimed. */
+  /** Issued at once, for an executor elsewhere. Otherwise it is issued when the run is claimed. */
   readonly is_issued?: boolean;
 }
 
 export interface Ordered {
   readonly ordered: Event<'order.given'>;
   readonly terms: Terms;
-  /** For `run`: whoever signed the order saw what it is for. */
+  /** For `run`: the human who signed the order saw what it is for. */
   readonly seen: Digest;
 }
 
@@ -76,7 +76,7 @@ async function decideAndOrder(
   keep: (ruling: Kept) => void,
 ): Promise<Granted> {
   const { intent_id, hash, signer, holder = null } = request;
-  // From the signed entries: whoever can write a row must not get a capability for it.
+  // From the signed entries: an attacker who can write a row must not get a capability for it.
   const proven = (await provenState(context, intent_id)) ?? refuse('INTENT_NOT_FOUND');
   const { system, authorities } = proven;
   const { standing, now } = await requireApproved(context, proven, hash);

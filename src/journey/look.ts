@@ -1,6 +1,7 @@
 import type { Json } from '../canonical/json.ts';
 import { isRunLocked } from '../effect/run-lock.ts';
 import type { IntentState, Run } from '../gate/state.ts';
+import { type RunWord, runWordOf } from '../gate/status-word.ts';
 import { parseArgument } from '../tool/arguments.ts';
 import { toolNamed } from '../tool/select.ts';
 import type { Context } from './context.ts';
@@ -14,6 +15,8 @@ export interface InDoubt {
   readonly run: Run;
   /** Whether the process that took the claim, or anything that the run started, is still at work. A tool that was killed is `dead`. */
   readonly life: Life;
+  /** As lists say it: what outlived the process that started it is in doubt. */
+  readonly standing: RunWord;
 }
 
 export async function inDoubt(context: Context): Promise<InDoubt[]> {
@@ -22,8 +25,9 @@ export async function inDoubt(context: Context): Promise<InDoubt[]> {
     for await (const read of allIntents(context, status)) {
       const { state, is_lost } = await lostOrNot(context, read);
       const run = state.runs.at(-1);
-      if (run && state.status === status)
-        found.push({ state, run, life: status === 'partial' ? 'dead' : lifeOfAll(context, run, is_lost) });
+      if (!run || state.status !== status) continue;
+      const life = status === 'partial' ? 'dead' : lifeOfAll(context, run, is_lost);
+      found.push({ state, run, life, standing: runWordOf(status, !is_lost && life === 'alive') });
     }
   return found;
 }

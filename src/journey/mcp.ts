@@ -33,7 +33,7 @@ export interface FoundServer {
 export async function acceptedServer({ store, memory }: Context, server: string): Promise<FoundServer> {
   const row = await store.find('server', server);
   if (row?.status !== 'active')
-    return refuse('MCP_SERVER_UNACCEPTED', `Nobody has accepted the MCP server "${server}".`);
+    return refuse('MCP_SERVER_UNACCEPTED', `No human has accepted the MCP server "${server}".`);
   // Read each time, since the bytes are checked then. The same bytes are parsed once.
   const bytes = await store.object(row.accepted);
   const accepted = memory.servers.accepted.get(row.accepted) ?? openAccepted(bytes);
@@ -93,7 +93,7 @@ export async function requireProven(context: Context, server: string, digest: st
 export function listAhead({ upstreams }: Context, effect: Effect, since_ms: number): void {
   if (effect.kind !== 'mcp') return;
   const upstream = upstreams.running(effect.server, effect.start);
-  // Whoever needs the list asks for it again, and is told why there is none.
+  // A caller who needs the list asks for it again, and is told why there is none.
   upstream?.definitions(since_ms).catch(() => {});
 }
 

@@ -1,5 +1,6 @@
 import type { Event } from '../event/event.ts';
 import { requireStoppable } from '../gate/run.ts';
+import { runWordOf } from '../gate/status-word.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import { Refusal, refuse } from '../refusal.ts';
@@ -45,7 +46,8 @@ async function requireGoing(context: Context, execution_id: string): Promise<InD
   if (is_lost && last.execution_id === execution_id)
     refuse('RUN_IN_DOUBT', 'The process of the run is gone, so nothing is left to stop.', { execution_id });
   const life = lifeOf(context, last.execution_id, last.executor);
-  return { state, run: requireStoppable(state, execution_id), life };
+  const run = requireStoppable(state, execution_id);
+  return { state, run, life, standing: runWordOf('claimed', life === 'alive') };
 }
 
 async function onlyRun(context: Context): Promise<string> {

@@ -19,7 +19,7 @@ function isReached({ standing, status, is_over }: IntentResult, until: 'decided'
   return until === 'decided' ? standing !== 'waiting' : is_over || UNSETTLED.has(status);
 }
 
-/** Until the intent has come that far, whoever moves it. Rejects with the reason of the signal, or where the store is gone. */
+/** Until the intent has come that far, in this process or another. Rejects with the reason of the signal, or where the store is gone. */
 export async function waitFor(
   context: Context,
   intent_id: string,

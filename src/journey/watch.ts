@@ -63,7 +63,7 @@ export function watchRun(context: Context, watched: Watched): Watch {
   };
 }
 
-const LATE = 'The store did not answer in time, so nobody could have stopped the run.';
+const LATE = 'The store did not answer in time, so the run could not have been stopped.';
 
 function unreadable(error: unknown): Violation {
   const refusal = error instanceof Refusal ? error : new Refusal('INTERNAL', String(error));

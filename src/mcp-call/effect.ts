@@ -49,7 +49,7 @@ export function mcpEffect(
     refuse('MCP_NOT_PASSED', `No human accepted that "${server}" asks clients for input.`);
   const definition: ToolDefinition =
     tools.find(({ name }) => name === call.tool) ??
-    refuse('MCP_TOOL_UNKNOWN', `Nobody accepted a tool "${call.tool}" of the server "${server}".`);
+    refuse('MCP_TOOL_UNKNOWN', `No human has accepted a tool "${call.tool}" of the server "${server}".`);
   const called = calledName(server, call.tool);
   return {
     kind: 'mcp',

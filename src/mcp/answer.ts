@@ -44,14 +44,14 @@ export function callAnswer(
   const { intent_id, standing, reason, run } = ended;
   if (standing === 'rejected') return text(`NOT RUN: a human rejected it: ${reason ?? ''}`, true);
   if (standing === 'withdrawn') return text(`NOT RUN: it was withdrawn: ${reason ?? ''}`, true);
-  if (standing === 'expired') return text('NOT RUN: nobody approved it in time, and it expired.', true);
+  if (standing === 'expired') return text('NOT RUN: no human approved it in time, and it expired.', true);
   if (standing === 'replaced')
     return text(`NOT RUN: a human proposed something else in its place (${ended.replaced_by}).`, true);
   if (run === null) return text(`NOT RUN: it is ${standing}.`, true);
   const printed = 'absent' in run.output ? { stdout: '', stderr: '' } : run.output;
   if (standing === 'IN DOUBT' || standing === 'STUCK')
     return text(
-      `IN DOUBT: it was sent, and nobody knows what it did. It is never sent again; a human has to settle it (keyturn resolve ${intent_id}).`,
+      `IN DOUBT: it was sent, and what it did is not known. It is never sent again; a human has to settle it (keyturn resolve ${intent_id}).`,
       true,
     );
   const is_error = standing !== 'succeeded' && standing !== 'happened';
@@ -82,7 +82,7 @@ export function passedAnswer(passed: Result<'mcp.pass'>): CallResult {
   const mark = { 'keyturn/shadow': { shadow_id, would, would_code } };
   if (result === 'partial')
     return {
-      ...text(`It was sent, and nobody knows what it did: ${reason_code}. It is not sent again.`, true),
+      ...text(`It was sent, and what it did is not known: ${reason_code}. It is not sent again.`, true),
       _meta: mark,
     };
   const given = ofServer(answer, result === 'failure');

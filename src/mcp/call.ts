@@ -18,13 +18,13 @@ import { badCall, isObject, rpcOf } from './message.ts';
 import { type CallEffect, type ClientInput, offeredAs } from './offered.ts';
 import { type Hear, heard, hearRun } from './progress.ts';
 
-/** Who calls through a door, and what they can do. */
+/** Who calls, and what they can do. */
 export interface McpCaller {
   readonly name: string | null;
   /** With a key the proposer is proven, and grants apply. */
   readonly signer: Signer | null;
   readonly face: Face;
-  /** The agent core, where this door offers it. */
+  /** The agent core, where this entry point offers it. */
   readonly ask: Keyturn['conversations']['ask'] | null;
   /** Where a human can look at an intent; null where no service runs. */
   readonly link: (intent_id: string) => Promise<string | null>;

@@ -42,7 +42,7 @@ export interface DoorOptions {
   readonly check?: ToolCallOptions['check'];
   /** What a client with a handshake watches; null where nothing could be told to it. */
   readonly watched: WatchedResources | null;
-  /** The messages of a client with a handshake all come through this door, so it is told here what changes. */
+  /** The messages of a client with a handshake all come here, so it is told here what changes. */
   readonly is_lasting?: boolean;
   /** A client with a handshake has said elsewhere that it opens links. */
   readonly opens_links?: boolean;
@@ -222,7 +222,7 @@ export class McpDoor {
     };
   }
 
-  /** A client whose messages all come through this door hears of its task after it was given: how far it has come, and with a handshake where it stands. */
+  /** A client whose messages all come here hears of its task after it was given: how far it has come, and with a handshake where it stands. */
   #follow(
     caller: McpCaller,
     { intent_id, how }: Result<'mcp.call'>,

@@ -40,7 +40,7 @@ export function registeredPipelines(setting: PipelineSetting): Pipelines {
             : await runSqlStep(setting, step, options);
         if (failure !== null) return { ok: false, output: `Step ${i + 1} of ${target} failed: ${failure}` };
       }
-      return { ok: true, output: `Pipeline '${target}' completed with ${steps.length} step(s)` };
+      return { ok: true, output: `Pipeline '${target}' completed, steps: ${steps.length}` };
     },
   };
 }

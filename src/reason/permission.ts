@@ -197,7 +197,7 @@ export const permissionReasons = {
     'Ask another human to do it, or to assign other roles.',
   ],
   NOT_FOR_AGENTS: [3211, 'An agent cannot ask for this.', 'Ask a human.'],
-  CALLER_OTHER: [3212, 'The caller is somebody else than the request says.', 'Ask in your own name.'],
+  CALLER_OTHER: [3212, 'The caller is not the one that the request names.', 'Ask in your own name.'],
   CALLER_UNPROVEN: [
     3220,
     'Who is calling is not proven.',

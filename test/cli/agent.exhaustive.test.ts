@@ -78,7 +78,7 @@ describe('a conversation', () => {
     expect(story.stdout).toMatch(/undo plan: WAITING_CONFIRM > READY/);
     expect(story.stdout).not.toMatch(/^Next:/m);
     expect((await run('agent', 'list', '--status', 'COMPLETED')).stdout).toMatch(
-      /^talk-1 +ada +2 +COMPLETED +note\.add, undone by note\.remove$/m,
+      /^talk-1 +COMPLETED +\d+[smhd] +note\.add, undone by note\.remove +ada +append a notebook line$/m,
     );
     expect((await run('agent', 'replay', 'talk-1')).stdout).toMatch(/DISPATCH[\s\S]*all the same\n$/);
     const twice = await run('agent', 'undo', 'talk-1');

@@ -98,7 +98,7 @@ describe('delegation', () => {
     );
     const { stdout } = await scene.run('delegation', 'list');
     expect(stdout).toMatch(/^ID +STATUS +FROM +TO +APPROVES +UNTIL +ACTIONS\n/);
-    expect(stdout).toMatch(/^\S{36} +active +alice +scout +no +\S+Z +tool:greet, tool:mark$/m);
+    expect(stdout).toMatch(/^[0-9a-f]{8} +active +alice +scout +no +\S+Z +tool:greet, tool:mark$/m);
   });
 
   it('an agent that may approve goes the whole road but the y, without any passphrase', async () => {
@@ -162,7 +162,7 @@ describe('delegation', () => {
     expectError('DELEGATION_REVOKED', await scene.run(...revoke));
     expectError('DELEGATION_UNKNOWN', await scene.run('delegation', 'revoke', UNKNOWN_ID, '--reason', 'x'));
     expect((await scene.run('delegation', 'list')).stdout).toMatch(
-      new RegExp(`^${delegation} +revoked `, 'm'),
+      new RegExp(`^${delegation.slice(0, 8)}\\S* +revoked `, 'm'),
     );
   });
 

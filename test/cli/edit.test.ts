@@ -22,7 +22,7 @@ describe('edit', () => {
     expect(code).toBe(0);
     expect(screen).toContain(`Edit: ${id}, greet, proposed by bot.`);
     const made = await replacementOf(id);
-    expect(stdout).toContain(`[OK] alice replaced ${id}. Nobody can approve that one any more\n`);
+    expect(stdout).toContain(`[OK] alice replaced ${id}. That one cannot be approved any more\n`);
     expect(stdout).toContain(`keyturn turn ${made}`);
     const turned = await project.talk(['turn', made], TURN, ALICE);
     expect(turned.screen.replaceAll(/\x1b\[\d*m/g, '')).toContain('name: "Bob" before, "Eve" now');

@@ -36,7 +36,7 @@ it(
     expect(await told()).toMatchObject({
       accepted: null,
       changes: [],
-      lines: ['Nobody has accepted it yet.'],
+      lines: ['No human has accepted it yet.'],
     });
     await accepted(p.keyturn, 'odd', p.ada);
     expect(await told()).toMatchObject({ changes: [], lines: ['Nothing changed since it was accepted.'] });

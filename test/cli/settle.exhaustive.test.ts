@@ -59,9 +59,13 @@ describe('a run that a crash left in doubt', () => {
     const { code, stdout } = await project.run('status');
     expect(code).toBe(0);
     const [first, second, third, ...rest] = stdout.split('\n');
-    expect(first).toBe(`!!! IN DOUBT ${execution}: the effect may have happened !!!`);
-    expect(second).toMatch(new RegExp(`^  wait for ${intent.id}, since \\S+: its process is gone$`));
-    expect(third).toContain(`keyturn resolve ${execution} --outcome happened|did-not-happen --reason`);
+    expect(first).toBe(`!!! IN DOUBT ${execution.slice(0, 8)}: the effect may have happened !!!`);
+    expect(second).toMatch(
+      new RegExp(`^  wait for ${intent.id.slice(0, 8)}, since \\S+: its process is gone$`),
+    );
+    expect(third).toContain(
+      `keyturn resolve ${execution.slice(0, 8)} --outcome happened|did-not-happen --reason`,
+    );
     const at = rest.findIndex((line) => line.startsWith('Waiting for a human; `keyturn turn`'));
     expect(rest[at + 2]).toMatch(
       new RegExp(`^  ${waiting.id.slice(0, 8)}  waiting +\\d+s +fail +bot +For a test\\.$`),
@@ -122,7 +126,7 @@ describe('a run that is still at work', () => {
     session.type('y');
     await until(async () => (await stateOf(intent)).status === 'claimed');
     const execution = (await stateOf(intent)).runs[0]!.execution_id;
-    expect((await project.run('status')).stdout).toContain(`running ${execution}`);
+    expect((await project.run('status')).stdout).toContain(`running ${execution.slice(0, 8)}`);
     expect((await project.run('list', '--status', 'running')).stdout).toContain(intent.id.slice(0, 8));
     expect((await project.run('list', '--status', 'in-doubt')).stdout).not.toContain(intent.id.slice(0, 8));
     expect((await project.run('show', intent.id)).stdout).toMatch(/^ *Status: +running$/m);

@@ -119,6 +119,22 @@ describe('an archive', () => {
     expect(existsSync(other)).toBe(false);
   });
 
+  it('is rehearsed without a file: what would refuse it is asked, and nothing is written', async () => {
+    const p = await aged();
+    p.later();
+    const folder = scratch();
+    const rehearsed = (out: string) =>
+      Keyturn.rehearse(p.ada, (signer) =>
+        p.keyturn.ledger.archive({ older_than_s: HOUR_S, out, reason: 'old', signer }),
+      );
+    const { mtimeNs } = statSync(folder, { bigint: true });
+    await rehearsed(join(folder, 'old.jsonl'));
+    expect(statSync(folder, { bigint: true }).mtimeNs).toBe(mtimeNs);
+    await expectRefusal('WRITE_FAILED', () => rehearsed(join(folder, 'missing', 'old.jsonl')));
+    writeFileSync(join(folder, 'old.jsonl'), '');
+    await expectRefusal('FILE_EXISTS', () => rehearsed(join(folder, 'old.jsonl')));
+  });
+
   it('is not written where an object is lost that no entry removed', async () => {
     const p = await aged();
     const { hash } = await proposeSay(p);

@@ -12,6 +12,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshSigner } from '../support/keys.ts';
 import { entriesAbout, objectOf, proofOf } from '../support/ledger.ts';
 import { type Project, project, ready, TOOLS } from '../support/project.ts';
+import { keyturn } from '../support/pty.ts';
 import { racer } from '../support/racers.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
@@ -221,6 +222,13 @@ describe('a tool without a sandbox that outlives its executor', () => {
     const settled = (outcome: 'happened' | 'did_not_happen') =>
       p.keyturn.runs.resolve({ execution_id, outcome, reason: 'I looked.', signer: p.ada });
     expect([existsSync(join(p.root, 'mark')), await stateNow()]).toEqual([false, 'alive']);
+    // In one word everywhere: its process is gone.
+    expect((await p.keyturn.runs.inDoubt()).runs[0]!.standing).toBe('IN DOUBT');
+    expect((await p.keyturn.intents.get({ intent_id })).standing).toBe('IN DOUBT');
+    const { stdout } = await keyturn(['status'], { cwd: p.root });
+    expect(stdout).toMatch(
+      /^!!! IN DOUBT [0-9a-f]{8}: .*\n.* its process is gone, and what it started still runs$/m,
+    );
     // It ends within the time for which a sandbox that ends would be waited for.
     setTimeout(() => writeFileSync(join(p.root, 'go'), ''), 300);
     await expectRefusal('RUN_STILL_ALIVE', () => settled('did_not_happen'));

@@ -198,7 +198,7 @@ describe('a registered pipeline in a plan', () => {
     await ready(p, intent);
     const report = await run(p, intent);
     expect(reportsOf(p, report).execution_report.actions_completed).toMatchObject([
-      { action_id: 'p', output: "Pipeline 'nightly' completed with 2 step(s)" },
+      { action_id: 'p', output: "Pipeline 'nightly' completed, steps: 2" },
     ]);
     expect(marks(p)).toBe('ran\n');
     expect(await total(p)).toBe(63);

@@ -6,6 +6,7 @@ import type { Answer, Call, Options } from '../answer.ts';
 import { type ConversationAnswer, nextCommand } from '../conversation.ts';
 import { counted } from '../counted.ts';
 import { actAs, whoActs } from '../human.ts';
+import { listLines } from '../list-table.ts';
 import { meantBy } from '../operand.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
 import { reading, writing } from '../project.ts';
@@ -13,7 +14,7 @@ import { table } from '../table.ts';
 import { talkWords } from '../talk.ts';
 import { instantOf } from '../terms.ts';
 import { timeOf } from '../time.ts';
-import { countOf } from './list.ts';
+import { countOf, stdoutTable } from './list.ts';
 
 /** One conversation with its whole story. */
 export function status(call: Call): Promise<Answer> {
@@ -47,16 +48,21 @@ export function list(call: Call): Promise<Answer> {
 type Plans = ConversationAnswer['plans'];
 
 function overview(conversations: Result<'conversations.list'>['conversations']): string[] {
-  const rows = conversations.map(({ correlation_id, user_id, turns, status, plans }) =>
-    [correlation_id, user_id, String(turns), status, aboutOf(plans)].map(visible),
-  );
-  return table(['CONVERSATION', 'USER', 'TURNS', 'STATUS', 'SIMULATION'], rows);
+  const lines = conversations.map(({ correlation_id, user_id, status, begun_at, plans, goal }) => ({
+    ids: [correlation_id],
+    standing: status,
+    at: begun_at,
+    tool: aboutOf(plans),
+    name: user_id,
+    goal,
+  }));
+  return listLines({ ids: ['ID'], tool: 'simulation', name: 'for' }, lines, stdoutTable(new Date()));
 }
 
 /** The newest goal, and what undoes it. */
 function aboutOf(plans: Plans): string {
   const goal = plans.findLast(({ rolls_back }) => rolls_back === null);
-  if (!goal) return '';
+  if (!goal) return '-';
   const undo = plans.findLast(({ rolls_back }) => rolls_back === goal.plan_id);
   if (!undo) return goal.simulation;
   const by = [...new Set(undo.steps.map(({ simulation }) => simulation))].join(', ');

@@ -139,7 +139,7 @@ function escaped(character: string): string {
   return character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** For whoever relays the conversation: which one it is, and what it waits for. */
+/** For the program that relays the conversation: which one it is, and what it waits for. */
 function standing({ correlation_id, kind, reason_code }: AgentAnswer, next: string | null): string[] {
   const shown = `Conversation: ${correlation_id} (${kind}, ${reason_code})`;
   return (next === null ? [shown] : [shown, `Next: ${next}`]).map(visible);
@@ -187,7 +187,7 @@ function unclear(words: string): string {
   return `"${[...words].slice(0, 60).join('')}" is neither a clear yes nor a clear no. Nothing is done.`;
 }
 
-/** Other finders have codes of their own, which nobody here can explain. */
+/** Other finders have codes of their own, which are not explained here. */
 function meaningOf(reason_code: string): string | undefined {
   return remarks.find(({ code }) => code === reason_code)?.meaning;
 }

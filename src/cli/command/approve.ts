@@ -55,7 +55,7 @@ export async function showReview(
   requireWhole(seen);
 }
 
-/** On the terminal itself: whoever types there must have seen it, wherever standard output goes. */
+/** On the terminal itself: the person who types there must have seen it, wherever standard output goes. */
 export async function drawReview(
   terminal: Terminal,
   seen: Review,

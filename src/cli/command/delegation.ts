@@ -14,6 +14,7 @@ import { delegateOf, namesDelegate } from '../acting.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { type Field, fieldLines } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
+import { shortIds } from '../list-table.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
 import { type Opened, reading, writing, writingHere } from '../project.ts';
@@ -138,19 +139,17 @@ export function list(call: Call): Promise<Answer> {
     const { delegations } = result;
     if (delegations.length === 0) return { result, lines: ['Nothing is delegated.'] };
     const now = new Date();
-    const rows = delegations.map((one) => row(one, now));
+    const short = shortIds(delegations.map(({ delegation_id }) => delegation_id));
+    const rows = delegations.map((one) => [short(one.delegation_id), ...row(one, now)]);
     return { result, lines: table(['ID', 'STATUS', 'FROM', 'TO', 'APPROVES', 'UNTIL', 'ACTIONS'], rows) };
   });
 }
 
-function row(
-  { delegation_id, status, chain, delegate, approves, expires_at, actions }: Delegation,
-  now: Date,
-) {
+function row({ status, chain, delegate, approves, expires_at, actions }: Delegation, now: Date): string[] {
   const standing = status === 'active' && Date.parse(expires_at) <= now.getTime() ? 'ended' : status;
   const from = chain.slice(0, -1).join(' > ');
   const words = actions.map(visible).join(', ');
-  return [delegation_id, standing, from, delegate, approves ? 'YES' : 'no', expires_at, words];
+  return [standing, from, delegate, approves ? 'YES' : 'no', expires_at, words];
 }
 
 export function revoke(call: Call): Promise<Answer> {

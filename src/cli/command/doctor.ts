@@ -102,7 +102,7 @@ async function projectChecks(at: string): Promise<Check[]> {
 }
 
 async function openProjectChecks(keyturn: Keyturn): Promise<Check[]> {
-  const doubts = (await keyturn.runs.inDoubt()).runs;
+  const doubts = (await keyturn.runs.inDoubt()).runs.filter(({ standing }) => standing === 'IN DOUBT');
   return [
     await attempt('ledger', async () => `${(await keyturn.ledger.head()).size} entries, and its key is here`),
     await attempt('state', () => state(keyturn)),

@@ -91,7 +91,7 @@ async function editedLines(
     ({ kind, status }) => kind === 'human' && status === 'active',
   );
   return [
-    `[OK] ${proposer} replaced ${before}. Nobody can approve that one any more`,
+    `[OK] ${proposer} replaced ${before}. That one cannot be approved any more`,
     ...fields([
       ['ID', intent_id],
       ['Hash', hash],

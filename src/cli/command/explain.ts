@@ -42,5 +42,6 @@ function listed(reasons: readonly Explained[]): string[] {
   return table(
     ['NUMBER', 'CODE', 'MEANING'],
     sorted.map(({ code, number, meaning }) => [number === null ? '-' : String(number), code, meaning]),
+    { prose: true },
   );
 }

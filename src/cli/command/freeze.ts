@@ -53,7 +53,7 @@ function targetIn({ agent, tool, tenant }: Options): Target {
   return { scope: tenant ? 'tenant' : 'system' };
 }
 
-/** A freeze of somebody who does not exist stops nobody, and whoever typed it believes that it does. */
+/** A freeze of a name that does not exist stops nothing, and the person who typed it believes that it does. */
 async function requireProposer(keyturn: Opened, { scope, name }: Target): Promise<void> {
   if (scope !== 'agent') return;
   const known = (await keyturn.people.list()).principals.some((principal) => principal.name === name);
@@ -66,7 +66,7 @@ async function strangerLines(keyturn: Opened, { scope, name }: Target): Promise<
   return [`The registry has no tool "${visible(name ?? '')}". The freeze holds for that name all the same`];
 }
 
-/** A registry that cannot be read keeps nobody from freezing. */
+/** A registry that cannot be read does not prevent a freeze. */
 async function isTool(keyturn: Opened, wanted: string | undefined): Promise<boolean> {
   try {
     return (await keyturn.tools.list()).tools.some(({ name }) => name === wanted);

@@ -36,7 +36,7 @@ async function byKeyFile(at: string, name: string): Promise<Keyturn> {
   return Keyturn.init({ at, name, passphrase });
 }
 
-/** Whoever has this terminal gets the link, and is trusted with what it founds. */
+/** The person at this terminal gets the link, and is trusted with what it founds. */
 function byPasskey({ options }: Call, at: string, name: string): Promise<Keyturn> {
   const { port, recoveryKey, label = 'passkey' } = options;
   return atTerminal(async (terminal) => {

@@ -18,6 +18,9 @@ export function list(call: Call): Promise<Answer> {
       last_at,
       visible(wish ?? '(erased)'),
     ]);
-    return { result, lines: table(['WORTH', 'USERS', 'STATUS', 'CATEGORY', 'DRAFT', 'LAST', 'WISH'], rows) };
+    return {
+      result,
+      lines: table(['WORTH', 'USERS', 'STATUS', 'CATEGORY', 'DRAFT', 'LAST', 'WISH'], rows, { prose: true }),
+    };
   });
 }

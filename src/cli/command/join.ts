@@ -7,7 +7,7 @@ import type { Result } from '../schema.ts';
 import { fields } from '../table.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 
-/** So many characters of the fingerprint are typed: enough that nobody finds another key with the same ones. */
+/** So many characters of the fingerprint are typed: enough that no other key with the same ones can be found. */
 const TYPED = 16;
 
 /** A further host joins a shared ledger. The human compares, because nothing on this host knows which ledger is right. */

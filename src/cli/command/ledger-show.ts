@@ -1,10 +1,9 @@
 import { isIdBeginning } from '../../canonical/uuid.ts';
 import { type Entry, type Excerpt, Keyturn, type Request, type Result } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
-import { Refusal, refuse } from '../../refusal.ts';
+import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { readInput } from '../input.ts';
-import { meantBy } from '../operand.ts';
 import { type Opened, reading } from '../project.ts';
 import { entryLines, storyLines } from '../story.ts';
 import { timeOf } from '../time.ts';
@@ -59,7 +58,7 @@ function showHere(call: Call): Promise<Answer> {
 type Filter = NonNullable<Request<'ledger.entries'>>;
 type Page = Result<'ledger.entries'>;
 
-/** A conversation goes by its own id. Whatever else has that id comes first, and the beginning of an intent's id last. */
+/** What has exactly this id comes first, then what it is the beginning of: of an intent's id, then of a conversation's. */
 async function entriesAbout(keyturn: Opened, subject: string | undefined, filter: Filter): Promise<Page> {
   if (subject === undefined) return keyturn.ledger.entries(filter);
   return keyturn.ledger.entries({ ...filter, subject: await subjectOf(keyturn, subject) });
@@ -68,7 +67,28 @@ async function entriesAbout(keyturn: Opened, subject: string | undefined, filter
 async function subjectOf(keyturn: Opened, named: string): Promise<string> {
   for (const subject of [named, `agent:${named}`])
     if ((await keyturn.ledger.entries({ subject, limit: 1 })).entries.length > 0) return subject;
-  return isIdBeginning(named) ? meantBy(keyturn, 'intent', named) : named;
+  const intent = isIdBeginning(named) ? await beginning(keyturn, 'intent', named) : null;
+  const conversation = await beginning(keyturn, 'conversation', named);
+  if (intent !== null && conversation !== null)
+    refuse('ID_AMBIGUOUS', `The intent ${intent} and the conversation ${conversation} fit "${named}".`);
+  return intent ?? (conversation === null ? named : `agent:${conversation}`);
+}
+
+const NONE: ReadonlySet<ReasonCode> = new Set(['INTENT_NOT_FOUND', 'AGENT_TRANSITION_ILLEGAL'] as const);
+
+/** The one id that begins like this, or null. */
+async function beginning(
+  keyturn: Opened,
+  of: 'intent' | 'conversation',
+  named: string,
+): Promise<string | null> {
+  if (named.length > limits.id_chars) return null;
+  try {
+    return (await keyturn.ids.find({ of, id: named })).id;
+  } catch (error) {
+    if (error instanceof Refusal && NONE.has(error.code)) return null;
+    throw error;
+  }
 }
 
 async function showExport(path: string, call: Call): Promise<Answer> {

@@ -2,7 +2,7 @@ import type { Request, Result } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { COLUMNS } from '../fold.ts';
+import { stdoutColumns } from '../fold.ts';
 import { intentLines, listLines, type TableLook } from '../list-table.ts';
 import { meantBy } from '../operand.ts';
 import { stdoutPainter } from '../paint.ts';
@@ -111,6 +111,5 @@ function listed({ next }: { readonly next: string | null }, lines: string[], wha
 
 /** A list on standard output. */
 export function stdoutTable(now: Date): TableLook {
-  const columns = process.stdout.isTTY ? process.stdout.columns || COLUMNS : undefined;
-  return { now, paint: stdoutPainter(), columns };
+  return { now, paint: stdoutPainter(), columns: stdoutColumns() };
 }

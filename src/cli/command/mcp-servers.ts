@@ -73,7 +73,7 @@ export function diff(call: Call): Promise<Answer> {
       now: digest,
       changes: [...changes],
     };
-    if (replaces === null) return { result, lines: ['Nobody has accepted it yet.'] };
+    if (replaces === null) return { result, lines: ['No human has accepted it yet.'] };
     if (changes.length === 0) return { result, lines: ['Nothing changed since it was accepted.'] };
     return { result, lines: changes.flatMap(changeLines), is_long: true };
   });
@@ -115,7 +115,7 @@ export function remove(call: Call): Promise<Answer> {
   });
 }
 
-/** The program as a path: what is started must not follow the PATH of whoever starts it. */
+/** The program as a path: what is started must not follow the PATH of the process that starts it. */
 export function programAt(program: string): string {
   if (isAbsolute(program)) return program;
   if (program.includes('/')) return resolve(program);

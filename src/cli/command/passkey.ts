@@ -15,7 +15,7 @@ interface Wanted {
 
 const POLL_MS = 300;
 
-/** By the service that runs here: a link, two touches in a browser, then the key file of whoever acts vouches for the passkey. */
+/** By the service that runs here: a link, two touches in a browser, then the key file of the person who acts vouches for the passkey. */
 export function addPasskey(
   keyturn: Keyturn,
   wanted: Wanted,

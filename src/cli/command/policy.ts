@@ -116,7 +116,7 @@ export function activate(call: Call): Promise<Answer> {
     const result = await actAs(
       keyturn,
       name,
-      // Whoever edits the files while the passphrase is typed would have others activated than were shown.
+      // A process that edits the files while the passphrase is typed would have others activated than were shown.
       (signer) =>
         keyturn.policies.activate({ reason, signer, snapshot: found.files, replaces: found.active }),
       (columns) => diffLines(found, { paint: painter(true), columns }),

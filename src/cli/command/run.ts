@@ -55,7 +55,7 @@ async function withStore(
   }
 }
 
-/** After the y nobody can say that nothing was attempted, unless a refusal says so. */
+/** After the y it is not known that nothing was attempted, unless a refusal says so. */
 export function whatIsKnown(error: unknown, { confirmed }: Progress): Refusal {
   if (error instanceof Refusal || !confirmed) return refusalOf(error);
   return new Refusal('RECORDING_FAILED', undefined, { because: refusalOf(error).message });

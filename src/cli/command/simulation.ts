@@ -19,7 +19,7 @@ type Changed = Result<'simulations.activate'>;
 type Change = Keyturn['simulations']['register'];
 type Simulation = Result<'simulations.get'>;
 
-/** Takes a file into the ledger. It gives nobody any right: a draft runs nowhere. */
+/** Takes a file into the ledger. It gives no right: a draft runs nowhere. */
 export function register(call: Call): Promise<Answer> {
   return changing(call, {
     idOf: (keyturn) => idIn(keyturn, call.operands[0] ?? ''),
@@ -241,7 +241,7 @@ function sectionLines(sections: readonly BoundSection[], sheet: Sheet): string[]
   return sections.flatMap(({ title, shown }) => [title, ...drawShown(shown, sheet, '  ')]);
 }
 
-/** One simulation, for whoever decides about it. */
+/** One simulation, for the human who decides about it. */
 export function show(call: Call): Promise<Answer> {
   return readingHere(call, async (keyturn) => {
     const result = await keyturn.simulations.get({ id: await idIn(keyturn, call.operands[0] ?? '') });
@@ -278,6 +278,9 @@ export function list(call: Call): Promise<Answer> {
         one.summary,
       ].map(visible),
     );
-    return { result, lines: table(['ID', 'VERSION', 'STATUS', 'RISK', 'UNTIL', 'SUMMARY'], rows) };
+    return {
+      result,
+      lines: table(['ID', 'VERSION', 'STATUS', 'RISK', 'UNTIL', 'SUMMARY'], rows, { prose: true }),
+    };
   });
 }

@@ -4,7 +4,7 @@ import { limits } from '../../limits.ts';
 import { explain, type ReasonCode } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval, resumeCommand } from '../conversation.ts';
-import { intentLines, type TableLook } from '../list-table.ts';
+import { intentLines, shortIds, type TableLook } from '../list-table.ts';
 import type { Paint } from '../paint.ts';
 import { type Opened, reading } from '../project.ts';
 import { stdoutTable } from './list.ts';
@@ -18,10 +18,22 @@ type Status = Result<'system.status'>;
 export function status(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const result = await keyturn.system.status();
+    const short = shortIds(idsIn(result));
     const ungranted: string[] = [];
-    for (const one of result.ungranted) ungranted.push(await nextOf(keyturn, one));
-    return { result, lines: told(result, ungranted, new Date()) };
+    for (const one of result.ungranted) ungranted.push(await nextOf(keyturn, one, short(one.intent_id)));
+    return { result, lines: told(result, ungranted, short, new Date()) };
   });
+}
+
+type Short = (id: string) => string;
+
+/** Those that are told outside of tables. */
+function idsIn({ in_doubt, stuck, waiting, ungranted, approved }: Status): string[] {
+  return [
+    ...in_doubt.flatMap(({ execution_id, intent_id }) => [execution_id, intent_id]),
+    ...stuck.map(({ execution_id }) => execution_id),
+    ...[...waiting, ...ungranted, ...approved].map(({ intent_id }) => intent_id),
+  ];
 }
 
 /** No run is ordered, or what was ordered can be used no more: a human orders it again. Anything else stands in the way by itself. */
@@ -34,16 +46,14 @@ const TO_ORDER: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'AGENT_TRANSITION_ILLEGAL',
 ]);
 
-async function nextOf(keyturn: Opened, one: Status['ungranted'][number]): Promise<string> {
-  return TO_ORDER.has(one.code)
-    ? afterApproval(keyturn, one)
-    : `${one.intent_id}: ${explain(one.code).meaning}`;
+async function nextOf(keyturn: Opened, one: Status['ungranted'][number], id: string): Promise<string> {
+  return TO_ORDER.has(one.code) ? afterApproval(keyturn, one, id) : `${id}: ${explain(one.code).meaning}`;
 }
 
 const RESUME = resumeCommand('');
 const GRANT = 'keyturn grant ';
 
-function told(result: Status, ungranted: readonly string[], now: Date): string[] {
+function told(result: Status, ungranted: readonly string[], short: Short, now: Date): string[] {
   const { clock, frozen, shadow, in_doubt, stuck, failed, waiting, approval_expired, approved, policies } =
     result;
   const look = stdoutTable(now);
@@ -56,10 +66,10 @@ function told(result: Status, ungranted: readonly string[], now: Date): string[]
     ...shadow.map(({ server, tools }) =>
       paint('alarm', `SHADOW MODE: ${tools} tools of the MCP server ${server} pass WITHOUT AN APPROVAL`),
     ),
-    ...in_doubt.flatMap((doubt) => doubtLines(doubt, paint)),
+    ...in_doubt.flatMap((doubt) => doubtLines(doubt, short, paint)),
     ...section(
       paint('alarm', 'STUCK: a rollback is not complete; follow its report, then roll back again'),
-      stuck.map(({ execution_id }) => `keyturn rollback ${execution_id} --reason …`),
+      stuck.map(({ execution_id }) => `keyturn rollback ${short(execution_id)} --reason …`),
     ),
     ...listed('Failed; a human may authorise one more attempt with `keyturn retry ID`', failed, look),
     ...listed(
@@ -70,7 +80,7 @@ function told(result: Status, ungranted: readonly string[], now: Date): string[]
     ...section(
       'Asked to look, by the policies',
       waiting.flatMap(({ intent_id, reviewers }) =>
-        reviewers ? [`${intent_id}: ${reviewers.map(visible).join(', ')}`] : [],
+        reviewers ? [`${short(intent_id)}: ${reviewers.map(visible).join(', ')}`] : [],
       ),
     ),
     ...listed(
@@ -92,13 +102,13 @@ function told(result: Status, ungranted: readonly string[], now: Date): string[]
       paint('yellow', 'Ordered, but no executor is enrolled that could take it; the order will lapse'),
       approved
         .filter(({ waits_for }) => hasNoExecutor(waits_for))
-        .map(({ intent_id, waits_for }) => `${intent_id} waits for ${visible(waits_for.executor)}`),
+        .map(({ intent_id, waits_for }) => `${short(intent_id)} waits for ${visible(waits_for.executor)}`),
     ),
     ...section(
       paint('yellow', 'Ordered, but no executor that could take it is running; the order will lapse'),
       approved
         .filter(({ waits_for }) => isUnserved(waits_for))
-        .map(({ intent_id, waits_for }) => `${intent_id} waits for ${visible(waits_for.executor)}`),
+        .map(({ intent_id, waits_for }) => `${short(intent_id)} waits for ${visible(waits_for.executor)}`),
     ),
     ...(policies.words === null
       ? []
@@ -123,14 +133,16 @@ function frozenLines(freeze: Freeze, paint: Paint): string[] {
   ];
 }
 
-function doubtLines(doubt: Status['in_doubt'][number], paint: Paint): string[] {
-  const { execution_id, intent_id, tool, since, host, pid } = doubt;
-  if (doubt.state === 'alive')
+function doubtLines(doubt: Status['in_doubt'][number], short: Short, paint: Paint): string[] {
+  const { tool, since, host, pid } = doubt;
+  const [execution_id, intent_id] = [short(doubt.execution_id), short(doubt.intent_id)];
+  if (doubt.standing === 'running')
     return [
       paint('yellow', `running ${execution_id}`),
       `  ${tool} for ${intent_id}, since ${since}, as process ${pid}`,
     ];
   const why = {
+    alive: 'its process is gone, and what it started still runs',
     killed: 'it was killed half way',
     dead: 'its process is gone',
     'other-host': `it ran on ${host}`,
@@ -138,7 +150,7 @@ function doubtLines(doubt: Status['in_doubt'][number], paint: Paint): string[] {
   return [
     paint('alarm', `!!! IN DOUBT ${execution_id}: the effect may have happened !!!`),
     `  ${tool} for ${intent_id}, since ${since}: ${why[doubt.state]}`,
-    '  Find out what happened, then: ' +
+    `  ${doubt.state === 'alive' ? 'Wait until that has ended, find' : 'Find'} out what happened, then: ` +
       `keyturn resolve ${execution_id} --outcome happened|did-not-happen --reason …`,
   ];
 }

@@ -3,6 +3,7 @@ import { Keyturn, type Result as Verb } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
+import { shortIds } from '../list-table.ts';
 import { type Opened, reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields, table } from '../table.ts';
@@ -28,7 +29,7 @@ export function tokenLines({ token, token_id }: { token: string; token_id: strin
       ['Token', token],
       ['Id', token_id],
     ]),
-    'It is shown only now. Whoever has it can propose in this name.',
+    'It is shown only now. Every program that has it can propose in this name.',
   ];
 }
 
@@ -36,12 +37,19 @@ export function list(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const result = await keyturn.agents.tokens();
     const headings = ['AGENT', 'TOKEN', 'STATUS', 'ADDED', 'BY', 'LAST USED'];
-    return { result, lines: table(headings, result.tokens.map(row)) };
+    const short = shortIds(result.tokens.map(({ token_id }) => token_id));
+    return {
+      result,
+      lines: table(
+        headings,
+        result.tokens.map((one) => row(one, short(one.token_id))),
+      ),
+    };
   });
 }
 
-function row(token: Verb<'agents.tokens'>['tokens'][number]): string[] {
-  const { name, token_id, status, added_at, added_by, last_used_at } = token;
+function row(token: Verb<'agents.tokens'>['tokens'][number], token_id: string): string[] {
+  const { name, status, added_at, added_by, last_used_at } = token;
   return [name, token_id, status, added_at, added_by, last_used_at ?? 'never'];
 }
 

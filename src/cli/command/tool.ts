@@ -3,6 +3,7 @@ import { visible } from '../../canonical/visible.ts';
 import { type Fault, isRemark, type Keyturn } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
+import { folded, stdoutColumns } from '../fold.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
 import { reading, readingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
@@ -11,7 +12,10 @@ export function list(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const result = await keyturn.tools.list();
     const paint = stdoutPainter();
-    const lines = result.tools.flatMap((tool) => toolLines(tool, paint));
+    const columns = stdoutColumns();
+    const lines = result.tools
+      .flatMap((tool) => toolLines(tool, paint))
+      .flatMap((line) => (columns === undefined ? [line] : folded(line, columns, 6)));
     return { result, lines: lines.length > 0 ? lines : ['The registry has no tools.'] };
   });
 }
@@ -55,7 +59,7 @@ export function lint(call: Call): Promise<Answer> {
   });
 }
 
-/** That the file can be written is no remark for whoever edits it: the last line says what comes next. */
+/** That the file can be written is no remark for the person who edits it: the last line says what comes next. */
 function remarkLines(keyturn: Keyturn, faults: readonly Fault[]): string[] {
   const remarks = faults.filter((fault) => isRemark(fault) && fault.code !== 'REGISTRY_WRITABLE');
   return faultLines(keyturn, remarks).map((line) => `warning: ${line}`);
@@ -78,7 +82,7 @@ function faultLines(keyturn: Keyturn, faults: readonly Fault[]): string[] {
   );
 }
 
-/** A registry that cannot be used is not locked: whoever locks it believes that it is ready. */
+/** A registry that cannot be used is not locked: the person who locks it believes that it is ready. */
 export function lock(call: Call): Promise<Answer> {
   return readingHere(call, async (keyturn) => {
     const { faults } = await keyturn.tools.lint();

@@ -156,7 +156,7 @@ async function runTurned(turning: Turning, turned: Turned): Promise<Answer> {
   }
 }
 
-/** The run that the order began, whoever claimed it. */
+/** The run that the order began, by any executor. */
 async function runUnder({ keyturn, seen }: Turning, { capability_id }: Turned) {
   const { runs } = await keyturn.intents.get({ intent_id: seen.intent.intent_id });
   return runs.find((run) => run.capability_id === capability_id);
@@ -225,7 +225,7 @@ async function stopped(
   refusal: Refusal,
   why: readonly string[],
 ): Promise<Answer> {
-  // Where nobody knows whether it ran, nobody knows what stands.
+  // Where it is not known whether it ran, what stands is not known.
   const stands = refusal.code === 'RECORDING_FAILED' ? [] : await standingLines(turning, turned);
   return { result: resultOf(turning, turned, null), lines: [...why, ...stands], refusal };
 }

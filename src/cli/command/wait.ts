@@ -6,7 +6,7 @@ import { meantBy, requireId } from '../operand.ts';
 import { type Opened, reading } from '../project.ts';
 import type { Result } from '../schema.ts';
 
-/** Until it is over, whoever runs it. With --output it stands in the place of the tool: its output, and its exit code. */
+/** Until it is over, run by any process. With --output it stands in the place of the tool: its output, and its exit code. */
 export function wait(call: Call): Promise<Answer> {
   const typed = requireId(call);
   return reading(call, async (keyturn) => {

@@ -9,7 +9,7 @@ import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
 import { untilStopped } from '../until-stopped.ts';
 
-/** Follows the ledger until the person, or whoever started it, has seen enough. Writes nothing. */
+/** Follows the ledger until the person, or the program that started it, has seen enough. Writes nothing. */
 export function watch(call: Call): Promise<Answer> {
   const from = seqOf(call.options.since);
   const json = call.options.json === true;

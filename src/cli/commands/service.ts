@@ -2,7 +2,7 @@ import { as, ID, reason, type Spec } from '../spec.ts';
 
 const parallel = { flags: '--parallel <runs>', about: 'runs at once; without it as many as there are cores' };
 
-/** The service, the executor, and what an agent shows at the door. */
+/** The service, the executor, and the tokens of agents. */
 export const SERVICE: readonly Spec[] = [
   {
     name: 'serve',

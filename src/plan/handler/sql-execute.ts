@@ -92,7 +92,7 @@ async function execute(
   try {
     const done = await runSql(requestOf(action, writer, surroundings, text, found));
     ok = true;
-    return `${done.statements.length} statement(s) executed, ${done.row_count ?? 'many'} row(s) returned`;
+    return `Statements executed: ${done.statements.length}, rows returned: ${done.row_count ?? 'many'}`;
   } finally {
     writer.journal({ kind: 'ended', at: at(), action_id, ok });
   }
