@@ -1,20 +1,24 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { foundWithPasskey } from '../../src/serve/founding.ts';
+import { until } from '../support/processes.ts';
+import { cliPath } from '../support/pty.ts';
 import { open } from './screens.ts';
 import { newAuthenticator, type Person, type Stage } from './stage.ts';
 
-/** The pages that a link opens in a browser which knows nothing else: before each touch, and after both. */
+/** What is seen after a service was away: a run in doubt, and the pages that a link opens in a browser which knows nothing else. */
 
-interface LinkPage {
+interface OwnPage {
   readonly page: Page;
   readonly end: () => Promise<unknown>;
 }
 
 /** Opens the page in a browser of its own. */
-async function opened({ browser }: Stage, link: string): Promise<LinkPage> {
+async function opened({ browser }: Stage, link: string): Promise<OwnPage> {
   const context = await browser.newContext();
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
@@ -57,11 +61,41 @@ async function founding(): Promise<{ link: string; end: () => Promise<unknown> }
   return { link, end };
 }
 
-export function linkPagesOf(
+/** A run whose executor was killed: nobody recorded how it ended. The service is to be stopped: it would run it. */
+export async function killedRun({ keyturn, root, ada: signer, propose }: Stage): Promise<string> {
+  const effect = { kind: 'tool', tool: 'wait', arguments: { seconds: 5 } };
+  const { intent_id, hash } = await propose({ declared_goal: 'Wait for the courier', effect });
+  await keyturn.intents.turn({ intent_id, hash, signer });
+  const executor = spawn(process.execPath, [cliPath(), 'execute'], { cwd: root, stdio: 'ignore' });
+  const ended = once(executor, 'exit');
+  await until(async () => (await keyturn.intents.get({ intent_id })).standing === 'running');
+  executor.kill('SIGKILL');
+  await ended;
+  return intent_id;
+}
+
+export const isAlive = async ({ keyturn }: Stage, intent_id: string) =>
+  (await keyturn.runs.inDoubt()).runs.some((run) => run.intent_id === intent_id && run.state === 'alive');
+
+/** Stops the service, and starts another one. */
+export async function ownPagesOf(
   stage: Stage,
-  ada: Person,
-): readonly (readonly [string, () => Promise<LinkPage>])[] {
+): Promise<readonly (readonly [string, () => Promise<OwnPage>])[]> {
+  await stage.stopService();
+  const doubt = await killedRun(stage);
+  await stage.restart();
+  const ada = await stage.person();
+  await stage.enrol(ada, 'ada', -7, 'phone');
   return [
+    [
+      'in-doubt',
+      async () => {
+        await until(async () => !(await isAlive(stage, doubt)));
+        await open(ada.page, `/story/${doubt}`);
+        await ada.page.waitForSelector('text=Nobody knows whether this happened.');
+        return { page: ada.page, end: async () => {} };
+      },
+    ],
     ['enrol', async () => opened(stage, await invited(ada, 'bob'))],
     [
       'enrol-signed',
