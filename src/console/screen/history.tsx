@@ -1,32 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
+import { STATUS_WORDS, type StatusWord } from '../../gate/status-word.ts';
 import { type QueueItem, useApp, useTold } from '../app.ts';
 import { PageFrame } from '../part/page.tsx';
 import { standingWord, useRunning } from '../running.ts';
 import { cut, dayOf, listedDeed } from '../words.ts';
 
-const STANDINGS = [
-  'waiting',
-  'approved',
-  'succeeded',
-  'failed',
-  'rejected',
-  'withdrawn',
-  'expired',
-  'replaced',
-  'rolled back',
-  'undone',
-  'happened',
-  'IN DOUBT',
-  'STUCK',
-] as const;
-type Standing = (typeof STANDINGS)[number];
-
 /** Everything that was ever asked for, newest first, with filters. */
 function History(_: { readonly id: string }) {
   const { api } = useApp();
   const [text, setText] = useState('');
-  const [standing, setStanding] = useState<Standing | ''>('');
+  const [standing, setStanding] = useState<StatusWord | ''>('');
   const [more, setMore] = useState<readonly QueueItem[]>([]);
   const [next, setNext] = useState<string | null>(null);
   const running = useRunning();
@@ -74,10 +58,10 @@ function History(_: { readonly id: string }) {
                 <select
                   id="standing"
                   value={standing}
-                  onChange={({ currentTarget }) => setStanding(currentTarget.value as Standing | '')}
+                  onChange={({ currentTarget }) => setStanding(currentTarget.value as StatusWord | '')}
                 >
                   <option value="">anywhere</option>
-                  {STANDINGS.map((one) => (
+                  {STATUS_WORDS.map((one) => (
                     <option value={one}>{one.toLowerCase()}</option>
                   ))}
                 </select>
