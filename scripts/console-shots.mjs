@@ -2,6 +2,7 @@
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { ownPagesOf } from '../test/console/pages.ts';
 import { furnish, open, screensOf } from '../test/console/screens.ts';
 import { openStage } from '../test/console/stage.ts';
 import { statesOf } from '../test/console/states.ts';
@@ -55,6 +56,11 @@ try {
     const end = await arrange();
     await shoot(page, name, LOOKS);
     await end?.();
+  }
+  for (const [name, arrange] of await ownPagesOf(stage)) {
+    const own = await arrange();
+    await shoot(own.page, name, LOOKS);
+    await own.end();
   }
 } finally {
   await stage.close();

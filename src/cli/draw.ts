@@ -1,3 +1,4 @@
+import { unmixed } from '../canonical/alphabet.ts';
 import {
   type Alarm,
   type Block,
@@ -59,7 +60,7 @@ export function fieldOf({ label, value, weight }: Line): Field {
 
 /** What the proposer or an MCP server chose is yellow, whatever the line weighs. */
 function spanOf({ text, from }: Piece, weight: Weight): Span {
-  if (from === 'agent' || from === 'server') return ['yellow', text];
+  if (from === 'agent' || from === 'server') return ['yellow', unmixed(text)];
   const style = STYLES[weight];
   return style === null ? text : [style, text];
 }

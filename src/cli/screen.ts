@@ -1,3 +1,4 @@
+import { unmixed } from '../canonical/alphabet.ts';
 import { CODE_TYPED, codeOf } from '../canonical/code.ts';
 import { visible } from '../canonical/visible.ts';
 import { type IntentState, type Result, type Shown, type StatusWord, statusWordOf } from '../keyturn.ts';
@@ -38,7 +39,7 @@ export function reviewScreen({ intent, envelope, shown, alternates }: ShownRevie
   const claims = claimFields(envelope.constraints);
   const first = headlineOf(shown);
   const rest: Field[] = [
-    ['Why', [['bold', visible(envelope.declared_goal)]]],
+    ['Why', [['bold', unmixed(visible(envelope.declared_goal))]]],
     ['Asked by', askedBy(intent)],
     ['Status', standing(intent, now)],
     ['Expires', expiry(intent.expires_at, now)],

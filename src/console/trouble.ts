@@ -5,6 +5,9 @@ export interface Trouble {
   readonly code: string | null;
 }
 
+/** A request that failed is a TypeError, too: only its message tells. As Chromium, Firefox and Safari say it. */
+const LOST = /fetch|network|load(ing|ed)? |input stream|importing/i;
+
 export function troubleOf(error: unknown): Trouble {
   const { name, message, code, advice } = error as Partial<
     Record<'name' | 'message' | 'code' | 'advice', string>
@@ -20,9 +23,11 @@ export function troubleOf(error: unknown): Trouble {
       advice: `Nothing was signed.${code === 'ACT_OTHER' ? ' Do not use this console until you know why.' : ''}`,
       code: code ?? null,
     };
-  if (error instanceof TypeError)
+  if (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError)
     return {
-      words: 'The service does not answer.',
+      words: LOST.test(error.message)
+        ? 'The service does not answer.'
+        : `This page has a fault: ${error.message}`,
       advice: 'What was sent may have arrived: look at the story before you try again.',
       code: null,
     };

@@ -32,7 +32,7 @@ export const contentReasons = {
   ENROLMENT_UNKNOWN: [
     1210,
     'There is no such enrolment of a passkey now: it is over, was dropped, or belongs to another service.',
-    'Begin a new one with `keyturn credential add --passkey`.',
+    'Begin a new one in the console, under People, or with `keyturn credential add --passkey`.',
   ],
   PLAN_ACTION_DUPLICATE: [1250, 'The plan uses one action id twice.', 'Give each action an id of its own.'],
   PLAN_PATH_UNCLEAR: [

@@ -22,7 +22,7 @@ import {
   webFaceFor,
 } from './caller.ts';
 import { health, otherPaths, sessionAsked, sessionOpened } from './described.ts';
-import { ENROL_PAGE, ENROL_SCRIPT } from './enrol-page.ts';
+import { ENROL_FILES } from './enrol-page.ts';
 import { linkRoutes } from './enrolling.ts';
 import type { Enrolments } from './enrolment.ts';
 import { vouching } from './enrolments.ts';
@@ -131,10 +131,8 @@ export function appOf(door: Door): Hono {
     described ??= openApiOf(routes, [...steps, ...vouches, ...TOGETHER_PATHS, ...otherPaths(served)]);
     return answerTagged(z.unknown(), described, request.headers.get('if-none-match'));
   });
-  at(['GET'], '/enrol', () => respond(ENROL_PAGE, 200, { 'content-type': 'text/html; charset=utf-8' }));
-  at(['GET'], '/enrol.js', () =>
-    respond(ENROL_SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }),
-  );
+  for (const { path, type, text } of ENROL_FILES)
+    at(['GET'], path, () => respond(text, 200, { 'content-type': type }));
   for (const { path, answer } of steps)
     at(['POST'], path, (request) => {
       requireOwnPage(request, door.site);

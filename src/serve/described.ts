@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { issueAnswer, issueAsked } from '../keyturn.ts';
 import { RESOURCE_PATHS } from './access-token.ts';
 import type { Asset } from './assets.ts';
+import { ENROL_FILES } from './enrol-page.ts';
 import { CALLBACK } from './login.ts';
 import { BODY, CALLER, type Described, HOST } from './openapi.ts';
 
@@ -86,8 +87,7 @@ export function otherPaths({ assets, has_login, has_access }: Served): readonly 
       ...{ path: '/mcp', method: 'get', about: 'What the gate tells an MCP client unasked.' },
       ...{ type: 'text/event-stream', refusals: CALLER },
     },
-    page('/enrol', HTML, 'The page on which a passkey is made.'),
-    page('/enrol.js', 'text/javascript; charset=utf-8', 'Its script.'),
+    ...ENROL_FILES.map(({ path, type, about }) => page(path, type, about)),
     ...(assets.length === 0 ? [page('/', HTML, 'What the service is.')] : []),
     ...assets.map(({ path, type }) => page(path, type, 'A file of the console.')),
     ...(has_login ? [loginPath('/v1/login', [503]), loginPath(CALLBACK, [403, 503])] : []),

@@ -5,7 +5,7 @@ import { sha256 } from '../canonical/digest.ts';
 import { type HumanKey, Keyturn, type Passkey, type Proof, requireMadeBy, verifyProof } from '../keyturn.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { answerProblem, respond } from './answer.ts';
-import { ENROL_PAGE, ENROL_SCRIPT } from './enrol-page.ts';
+import { FOUNDING_FILES } from './enrol-page.ts';
 import { linkRoutes } from './enrolling.ts';
 import {
   type Ceremony,
@@ -45,10 +45,8 @@ export async function foundWithPasskey(request: FoundRequest): Promise<Keyturn> 
     requireHost(req.raw, site);
     await next();
   });
-  app.get('/enrol', () => respond(ENROL_PAGE, 200, { 'content-type': 'text/html; charset=utf-8' }));
-  app.get('/enrol.js', () =>
-    respond(ENROL_SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }),
-  );
+  for (const { path, type, text } of FOUNDING_FILES)
+    app.get(path, () => respond(text, 200, { 'content-type': type }));
   for (const { path, answer } of linkRoutes(onlyOne(founding, secret, site)))
     app.post(path, ({ req }) => {
       requireOwnPage(req.raw, site);

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ownPagesOf } from './pages.ts';
 import { type Furnished, furnish, open, screensOf } from './screens.ts';
 import { openStage, type Person, type Stage } from './stage.ts';
 import { HOSTILE, MARKUP, statesOf } from './states.ts';
@@ -26,8 +28,8 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-async function violations(person: Person): Promise<string[]> {
-  const found = (await person.page.evaluate(
+async function violations(page: Page): Promise<string[]> {
+  const found = (await page.evaluate(
     `axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, resultTypes: ['violations'] }).then(({ violations }) => violations)`,
   )) as readonly Violation[];
   return found.flatMap(({ id, nodes }) =>
@@ -50,14 +52,14 @@ describe.each([
     for (const [name, route, drawn] of screensOf(there)) {
       await open(page, route);
       await page.waitForSelector(drawn);
-      for (const one of await violations(ada)) found.push(`${name}: ${one}`);
+      for (const one of await violations(page)) found.push(`${name}: ${one}`);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       if (wide > 0) found.push(`${name}: ${wide} pixels wider than the screen`);
     }
     for (const key of ['f', '?']) {
       await page.keyboard.press(key);
       await page.waitForSelector('[role=dialog]');
-      for (const one of await violations(ada)) found.push(`${key}: ${one}`);
+      for (const one of await violations(page)) found.push(`${key}: ${one}`);
       await page.keyboard.press('Escape');
     }
     expect(found).toEqual([]);
@@ -69,13 +71,12 @@ const LOOKS = [
   ['dark', 390, 844],
 ] as const;
 
-async function foundIn(name: string, found: string[]): Promise<void> {
-  const { page } = ada;
+async function foundIn(page: Page, name: string, found: string[]): Promise<void> {
   for (const [colorScheme, width, height] of LOOKS) {
     // Otherwise it is measured while colours go from one look to the other.
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.setViewportSize({ width, height });
-    for (const one of await violations(ada)) found.push(`${name}, ${width}: ${one}`);
+    for (const one of await violations(page)) found.push(`${name}, ${width}: ${one}`);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     if (wide > 0) found.push(`${name}: ${wide} pixels wider than ${width}`);
   }
@@ -109,7 +110,7 @@ describe('WCAG 2.2 AA with what was written to be something else', () => {
     ] as const) {
       await open(ada.page, route);
       await ada.page.waitForSelector(drawn);
-      await foundIn(name, found);
+      await foundIn(ada.page, name, found);
     }
     await stage.keyturn.system.unfreeze({ ...frozen, reason: 'It was a test.' });
     expect(found).toEqual([]);
@@ -122,8 +123,19 @@ describe('WCAG 2.2 AA with what was written to be something else', () => {
     for (const [name, arrange] of statesOf(stage, ada)) {
       const end = await arrange();
       await ada.page.evaluate(AXE);
-      await foundIn(name, found);
+      await foundIn(ada.page, name, found);
       await end?.();
+    }
+    expect(found).toEqual([]);
+  });
+
+  it('has no violation on the pages of a link, and where a run is in doubt', { timeout: TIME }, async () => {
+    const found: string[] = [];
+    for (const [name, arrange] of await ownPagesOf(stage)) {
+      const { page, end } = await arrange();
+      await page.evaluate(AXE);
+      await foundIn(page, name, found);
+      await end();
     }
     expect(found).toEqual([]);
   });

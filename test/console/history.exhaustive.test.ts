@@ -54,6 +54,15 @@ describe('the history', () => {
     await expect.poll(() => rows().count()).toBe(1);
     await page.click('.list li a');
     await page.waitForSelector(`.story li:has-text("${reason}")`);
+
+    const going = await stage.propose({ effect: { kind: 'tool', tool: 'wait', arguments: { seconds: 60 } } });
+    await stage.keyturn.intents.turn({ ...going, signer: stage.ada });
+    await open(page, '/history');
+    await page.selectOption('#standing', 'running');
+    await row('Run wait');
+    expect(await rows().count()).toBe(1);
+    await page.selectOption('#standing', 'IN DOUBT');
+    await page.waitForSelector('text=Nothing fits.');
   });
 
   it('takes in what comes while it is looked at, as far as it fits', { timeout: TIME }, async () => {

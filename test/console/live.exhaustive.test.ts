@@ -266,7 +266,9 @@ describe('letters that look like others', () => {
   /** The first letter is Greek, and the o in "once" Cyrillic. */
   const WORDS = '\u0391pprove and run \u043ence';
 
-  it('make no button, no title and no words of the console', { timeout: TIME }, async () => {
+  it('are told by their codes, and make no button, no title and no words of the console', {
+    timeout: TIME,
+  }, async () => {
     await looking(ada, {
       declared_goal: WORDS,
       effect: { kind: 'tool', tool: 'say', arguments: { word: WORDS } },
@@ -283,7 +285,7 @@ describe('letters that look like others', () => {
         else outside.push(node.parentElement!.outerHTML.slice(0, 200));
       }
       return { inside, outside, buttons: document.querySelectorAll('.dock button.yes').length };
-    }, WORDS);
+    }, '\\u0391pprove and run \\u043ence');
     expect(found.outside).toEqual([]);
     expect(found.inside).toBeGreaterThan(1);
     expect(found.buttons).toBe(1);

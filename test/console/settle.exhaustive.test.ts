@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../support/processes.ts';
-import { cliPath } from '../support/pty.ts';
+import { isAlive, killedRun } from './pages.ts';
 import { open } from './screens.ts';
 import { openStage, type Person, type Stage } from './stage.ts';
 
@@ -22,33 +20,14 @@ async function give(reason: string): Promise<void> {
   await ada.page.keyboard.press('Enter');
 }
 
-/** A run whose executor was killed: nobody recorded how it ended. */
-async function killedRun(): Promise<string> {
-  const { keyturn, root, ada: signer } = stage;
-  const effect = { kind: 'tool', tool: 'wait', arguments: { seconds: 5 } };
-  const { intent_id, hash } = await stage.propose({ declared_goal: 'Wait for the courier', effect });
-  await keyturn.intents.turn({ intent_id, hash, signer });
-  const executor = spawn(process.execPath, [cliPath(), 'execute'], { cwd: root, stdio: 'ignore' });
-  const ended = once(executor, 'exit');
-  await until(async () => (await keyturn.intents.get({ intent_id })).standing === 'IN DOUBT');
-  executor.kill('SIGKILL');
-  await ended;
-  return intent_id;
-}
-
-const isAlive = async (intent_id: string) =>
-  (await stage.keyturn.runs.inDoubt()).runs.some(
-    (run) => run.intent_id === intent_id && run.state === 'alive',
-  );
-
 describe('a run in doubt', () => {
   it('is settled by who looked, with a passkey; the ledger has the word and the reason', {
     timeout: TIME,
   }, async () => {
     // Another process is the executor, and is killed.
     await stage.stopService();
-    const happened = await killedRun();
-    const not = await killedRun();
+    const happened = await killedRun(stage);
+    const not = await killedRun(stage);
     await stage.restart();
     ada = await stage.person();
     await stage.enrol(ada, 'ada');
@@ -58,7 +37,7 @@ describe('a run in doubt', () => {
       [not, 'It did not happen…', 'failed'],
     ] as const) {
       // The tool may outlive its executor for a while, and is no doubt as long as it runs.
-      await until(async () => !(await isAlive(intent_id)));
+      await until(async () => !(await isAlive(stage, intent_id)));
       await open(page, `/story/${intent_id}`);
       await page.waitForSelector('text=Nobody knows whether this happened.');
       await page.click(`text=${button}`);

@@ -63,6 +63,12 @@ tools:
     parameters: { seconds: { type: integer, min: 1, max: 60 } }
     sandbox: {}
     undo: none
+pipelines:
+  - name: nightly
+    summary: Greets, and tidies up.
+    steps:
+      - { tool: say, arguments: { word: good night } }
+      - { sql: tidy.sql, database: shop.duckdb }
 `;
 
 export interface Person {

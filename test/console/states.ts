@@ -1,3 +1,7 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeSimulation } from '../agent/agent-place.ts';
+import { accepted, SERVERS, writeServers } from '../mcp-call/servers.ts';
 import { open } from './screens.ts';
 import { type Person, reached, type Stage } from './stage.ts';
 
@@ -6,6 +10,30 @@ import { type Person, reached, type Stage } from './stage.ts';
 /** What hides characters is refused in an argument. */
 export const MARKUP = '<img src=x onerror="document.title=1"><svg/onload=alert(1)></script>';
 export const HOSTILE = `${MARKUP} \u202eApprove and run once\u2066 раypal`;
+
+/** A user asked for a simulation, hesitated, and confirmed it. */
+async function talked({ keyturn, root, ada: signer }: Stage): Promise<string> {
+  const id = 'word.say';
+  writeSimulation(root, {
+    ...{ id, version: 1, family: 'words', risk: 'LOW', access_action: id },
+    ...{ impactful: false, side_effecting: true, irreversible: false },
+    summary: { en: 'Say a kind word' },
+    phrases: { en: ['say a kind word'] },
+    effect: { tool: 'say', arguments: { word: 'kind' } },
+  });
+  await keyturn.simulations.register({ id, reason: 'Words.', signer });
+  await keyturn.simulations.activate({ id, reason: 'Words.', signer });
+  const { correlation_id, kind } = await keyturn.conversations.ask({
+    user_id: 'ada',
+    utterance: 'say a kind word',
+  });
+  if (kind === 'CLARIFY') await keyturn.conversations.answer({ correlation_id, user_id: 'ada', text: 'yes' });
+  const [plan] = (await keyturn.conversations.status({ correlation_id })).plans;
+  const confirm = { correlation_id, user_id: 'ada', plan_id: plan!.plan_id };
+  await keyturn.conversations.confirm({ ...confirm, text: 'perhaps' });
+  await keyturn.conversations.confirm({ ...confirm, text: 'yes' });
+  return correlation_id;
+}
 
 /** Brings the page into the state; what it returns ends it. */
 type Arrange = () => Promise<(() => Promise<unknown>) | undefined>;
@@ -110,6 +138,39 @@ export function statesOf(stage: Stage, ada: Person): readonly (readonly [string,
           'CREATE TABLE goods (name VARCHAR, price INTEGER);\nDELETE FROM goods;\nDROP TABLE goods;';
         const action = { action_id: 'a', action_type: 'SQL_EXECUTE', target: 'shop.duckdb' };
         await looking(planOf('sql', { ...action, operation: { type: 'sql_execute', query } }));
+        return undefined;
+      },
+    ],
+    [
+      'pipeline',
+      async () => {
+        stage.write('tidy.sql', 'DELETE FROM goods WHERE price = 0;\nDROP TABLE old_goods;\n');
+        const action = { action_id: 'night', action_type: 'PIPELINE_RUN', target: 'nightly' };
+        const operation = { type: 'pipeline_run', pipeline: 'nightly' };
+        await looking(planOf('month-end', { ...action, operation }));
+        return undefined;
+      },
+    ],
+    [
+      'mcp',
+      async () => {
+        const files = join(stage.root, 'files');
+        mkdirSync(files, { recursive: true });
+        writeServers(stage.root, { files: { script: SERVERS.filesystem, args: ['{files}'] } }, files);
+        await accepted(stage.keyturn, 'files', stage.ada);
+        const given = { path: join(files, 'note.txt'), content: 'The courier comes at nine.' };
+        await looking({
+          declared_goal: 'Leave a note for the courier',
+          effect: { kind: 'mcp', server: 'files', tool: 'write_file', arguments: given },
+        });
+        return undefined;
+      },
+    ],
+    [
+      'conversation',
+      async () => {
+        await open(page, `/conversations/${encodeURIComponent(await talked(stage))}`);
+        await page.waitForSelector('.list li:has-text("word.say"):has-text("succeeded")');
         return undefined;
       },
     ],

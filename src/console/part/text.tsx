@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { unmixed } from '../../canonical/alphabet.ts';
 import { visible } from '../../canonical/visible.ts';
 import type { ShownEffect } from '../app.ts';
 import { useLook } from '../look.ts';
@@ -10,9 +11,9 @@ export type Pieces = ShownEffect['headline']['value'];
 /** Longer values are cut until somebody opens them. */
 export const CUT_CHARS = 600;
 
-/** What somebody else chose: dotted, by itself in its reading direction, and never as markup. */
+/** What somebody else chose: dotted, by itself in its reading direction, never as markup, and in one alphabet a word. */
 export function Val({ text }: { readonly text: string }) {
-  return <bdi class="val">{text}</bdi>;
+  return <bdi class="val">{unmixed(text)}</bdi>;
 }
 
 /** One value of an effect. A long one is cut, and the dock says so until it is opened. */
@@ -69,7 +70,7 @@ export function Words({
       </figcaption>
       <blockquote dir="auto">
         {shown.split('\n').map((line) => (
-          <p>{visible(line)}</p>
+          <p>{unmixed(visible(line))}</p>
         ))}
       </blockquote>
       {shown !== text && (

@@ -5,6 +5,7 @@ import type { DockState } from '../dock-state.ts';
 import type { ScreenLook } from '../look.ts';
 import type { Looked } from '../looked.ts';
 import type { Button, DockProps } from '../part/dock.tsx';
+import { Target } from '../part/text.tsx';
 import { clockOf, deedOf, undoFact } from '../words.ts';
 import { EndedWords } from './ended.tsx';
 
@@ -27,7 +28,7 @@ export function dockIn(
 ): DockProps {
   const { intent_id } = intent;
   const { code } = looked.sealed;
-  const { verb } = deedOf(looked.effect);
+  const { verb, target } = deedOf(looked.effect);
   const live = app.live.get();
   const { freezes } = app.world.get();
   const unseen = look.unseen();
@@ -63,7 +64,14 @@ export function dockIn(
     <>
       <b>
         {verb[0]!.toUpperCase()}
-        {verb.slice(1)} once
+        {verb.slice(1)}
+        {looked.effect.kind === 'plan' && target !== null && (
+          <>
+            {' '}
+            <Target text={target} />
+          </>
+        )}{' '}
+        once
       </b>
       . Undo: {undo.value.toLowerCase()}.
     </>
