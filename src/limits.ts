@@ -253,6 +253,14 @@ export const limits = {
   objects_together: 250_000,
   /** Entries per read. Each read is a transaction of its own, so that a slow reader blocks neither the WAL nor the cleaning of the server. */
   read_batch: 1000,
+  /** Rows that a command prints at most, however many are asked for. */
+  printed_rows: 10_000,
+  /** Newest entries in which the conversation of an intent is looked for: more than wait for an approver at once. */
+  conversation_entries: 1_000,
+  /** Moves of one conversation that its story tells, oldest first. */
+  conversation_moves: 1_000,
+  /** Goals of users, newest first, by which a simulation that is registered is tried. */
+  tried_goals: 200,
   /** Rows in one page of a list. */
   page_rows: 1000,
   /** Rows in each list of what needs a human. Nobody works through more; how many there are is said by `list`. */

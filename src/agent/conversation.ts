@@ -1,6 +1,7 @@
 import { type AgentPlan, type AgentState, type ConversationStatus, livePlan } from '../gate/agent-state.ts';
 import { asksNow, changedAt, simulationOf } from '../gate/conversation.ts';
 import { type ListedPage, newestBefore, type PageRequest, pageOf } from '../journey/page.ts';
+import { limits } from '../limits.ts';
 import type { AgentLedgerRow } from '../store/agent-tables.ts';
 import { answerNow } from './advance.ts';
 import type { AgentAnswer } from './answer-shape.ts';
@@ -74,11 +75,9 @@ async function nextOf({ journey }: AgentContext, state: AgentState): Promise<Nex
 export interface ConversationStory extends Conversation {
   readonly next: Next | null;
   readonly talk: readonly SaidLine[];
-  /** Every move, oldest first, as `agent_execution_ledger` has it; no more than `MOVES`. */
+  /** Every move, oldest first, as `agent_execution_ledger` has it; no more than `limits.conversation_moves`. */
   readonly moves: readonly AgentLedgerRow[];
 }
-
-const MOVES = 1000;
 
 /** One conversation with everything that was said and done. */
 export async function conversationStoryOf(
@@ -91,7 +90,9 @@ export async function conversationStoryOf(
     next: await nextOf(context, state),
     talk: await talkOf(context, correlation_id),
     // SQLite gives rows without a prototype.
-    moves: (await context.journey.store.agentLedger({ correlation_id, limit: MOVES })).map((row) => ({
+    moves: (
+      await context.journey.store.agentLedger({ correlation_id, limit: limits.conversation_moves })
+    ).map((row) => ({
       ...row,
     })),
   };

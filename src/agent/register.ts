@@ -87,11 +87,9 @@ export interface SimulationChecked {
 
 /** What users asked for last, where it was not erased. */
 async function pastGoals(context: AgentContext): Promise<string[]> {
-  const { found } = await listConversations(context, { limit: GOALS });
+  const { found } = await listConversations(context, { limit: limits.tried_goals });
   return found.flatMap(({ goal }) => (goal === null ? [] : [goal]));
 }
-
-const GOALS = 200;
 
 /**
  * A human makes a version active for this tenant, for a bounded time; one that is new is registered by it. The same signature delegates it to the agent core:

@@ -1,4 +1,5 @@
 import type { IntentState, Result } from '../keyturn.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Opened } from './project.ts';
 
@@ -45,12 +46,10 @@ export function planNamed({ plans }: ConversationAnswer, given: string): string 
   return plan.plan_id;
 }
 
-/** Enough for everything that waits for an approver in a place that is looked after. */
-const ENTRIES = 1_000;
-
 /** The conversation that this intent belongs to, from the newest entries; null when none of them names it. */
 async function correlationFor(keyturn: Opened, intent_id: string): Promise<string | null> {
-  const { entries } = await keyturn.ledger.entries({ kind: 'agent.access', limit: ENTRIES });
+  const limit = limits.conversation_entries;
+  const { entries } = await keyturn.ledger.entries({ kind: 'agent.access', limit });
   const entry = entries.find(({ body }) => body.intent_id === intent_id);
   return entry?.subject.slice('agent:'.length) ?? null;
 }

@@ -89,13 +89,11 @@ function pageAsked({ options: { tool, since, until, cursor, limit } }: Call) {
   };
 }
 
-const LIMIT_MOST = 10_000;
-
 export function countOf(
   text: string | undefined,
   otherwise: number,
   flag = '--limit',
-  most = LIMIT_MOST,
+  most: number = limits.printed_rows,
 ): number {
   if (text === undefined) return otherwise;
   const count = /^[1-9][0-9]{0,5}$/.test(text) ? Number(text) : 0;
