@@ -74,7 +74,13 @@ export function againOf(
       const how = lasting.get(response);
       if (how === undefined || incoming.method !== 'GET') return;
       if (kept.size >= limits.kept_answers) kept.clear();
-      kept.set(keyOf(incoming), how);
+      kept.set(keyOf(incoming), { ...how, told: withLength(how.told) });
     },
   };
+}
+
+/** An answer that says its length is sent in one piece. */
+function withLength(told: WebAnswer): WebAnswer {
+  if (told.text === null) return told;
+  return { ...told, headers: { ...told.headers, 'content-length': String(Buffer.byteLength(told.text)) } };
 }

@@ -16,6 +16,19 @@ async function asked() {
 }
 
 describe('who asks for the same again', () => {
+  it('gets the same answer, with its length', async () => {
+    const s = await service();
+    const { intent_id } = await s.keyturn.as({ name: 'bot' }).intents.propose(SAY);
+    const get = () => call(s, `/v1/intents/get?intent_id=${intent_id}`, undefined, { token: s.token });
+    const [first, ...again] = [await get(), await get(), await get()];
+    const { date: _, ...headers } = Object.fromEntries(first.headers);
+    expect(headers['content-length']).toBe(String(Buffer.byteLength(first.text)));
+    for (const one of again) {
+      expect(Object.fromEntries(one.headers)).toMatchObject(headers);
+      expect(one.text).toBe(first.text);
+    }
+  });
+
   it('is told what another process has written since', async () => {
     const { keyturn, intent_id, hash, ada: signer, get } = await asked();
     await keyturn.intents.reject({ intent_id, hash, reason: 'no', signer });
