@@ -52,7 +52,8 @@ describe('who asks for the same again', () => {
     expect((await s.get(other.token)).status).toBe(404);
     expect((await s.get(other.token)).status).toBe(404);
     expect(refusalIn(await s.get(s.token, { origin: 'http://elsewhere.example' }))[0]).toBe(403);
-    expect(refusalIn(await s.get(`${s.token.slice(0, 20)}A${s.token.slice(21)}`))[0]).toBe(401);
+    const changed = s.token[20] === 'A' ? 'B' : 'A';
+    expect(refusalIn(await s.get(`${s.token.slice(0, 20)}${changed}${s.token.slice(21)}`))[0]).toBe(401);
   });
 
   it('is told that it expired, at that moment', async () => {
