@@ -362,13 +362,14 @@ async function answerTo(
     Record<string, (request: object) => Promise<unknown>>
   >;
   const wait = (verb.here as readonly string[]).includes('signal') ? waitOf(request, door.stopping) : null;
+  // Before the answer is made: a deadline that passes meanwhile ends it.
+  const from = keyturn.now();
   const value = await waited(wait, face[namespace]![name]!({ ...asked, ...wait }));
   // A token or a session can end meanwhile.
   if (wait) await stillCalling(door, request, caller);
   const output = verb.output();
   if (!is_get) return answerWith(output, value);
   const told = toldTagged(output, value, request.headers.get('if-none-match'));
-  const from = keyturn.now();
   const lasts = written !== null && hasToken(caller) ? verb.lasts!(value, from) : null;
   const response = responseOf(told);
   if (written === null || lasts === null) return response;

@@ -78,6 +78,29 @@ describe('who asks for the same again', () => {
     }
   });
 
+  it('is told that it expired, also where that came while the answer before was made', async () => {
+    const p = await authority();
+    const { token } = await withToken(p, 'bot');
+    let now = Date.now();
+    let tick_ms = 0;
+    const clock = () => {
+      now += tick_ms;
+      return new Date(now);
+    };
+    const s = await serving(p, {}, { clock });
+    const { intent_id, expires_at } = (await call(s, '/v1/intents/propose', SAY, { token })).body;
+    const get = async () =>
+      (await call(s, `/v1/intents/get?intent_id=${intent_id}`, undefined, { token })).body.standing;
+    for (let before_ms = 1; before_ms <= 20; before_ms++) {
+      now = Date.parse(expires_at) - before_ms;
+      tick_ms = 1;
+      await get();
+      tick_ms = 0;
+      now = Date.parse(expires_at) + 1_000;
+      expect(await get()).toBe('expired');
+    }
+  });
+
   it('is counted each time, and refused where it asks too often', async () => {
     const p = await authority();
     const { token } = await withToken(p, 'bot');
