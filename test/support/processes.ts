@@ -1,4 +1,7 @@
+import type { ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Every process of this machine that carries the mark in its environment. */
@@ -20,9 +23,53 @@ function processesThatSay(file: 'environ' | 'cmdline', is_meant: (text: string) 
   });
 }
 
-/** Waits for something that another process does. The time limit of the test is the only one. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await sleep(10);
+type Absent = false | null | undefined | '';
+
+/** Waits for something that another process does, and returns what was found. The time limit of the test is the only one. */
+export async function until<T>(look: () => T | Promise<T>): Promise<Exclude<T, Absent>> {
+  for (;;) {
+    const found = await look();
+    if (found !== false && found !== null && found !== undefined && found !== '')
+      return found as Exclude<T, Absent>;
+    await sleep(10);
+  }
+}
+
+/**
+ * The one wait for a length of time; `noFixedWaits` in tidy.ts finds every other. It is for what no condition tells: a moment that must be any
+ * moment, time that is itself what a rule is about, and something that must not happen meanwhile. `why` says which.
+ */
+export async function elapsed(ms: number, why: string, signal?: AbortSignal): Promise<void> {
+  if (why === '') throw new Error('A wait for a length of time needs a reason.');
+  await sleep(ms, undefined, { signal });
+}
+
+/** The same for a process that must do nothing else meanwhile, not even read. */
+export function blocked(ms: number, why: string): void {
+  if (why === '') throw new Error('A wait for a length of time needs a reason.');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+/** Kills it so long after its first word, which is any moment of its work; undefined lets it end by itself. Returns how it ended. */
+export async function killedAfter(
+  child: ChildProcessByStdio<null, Readable, null>,
+  delay_ms: number | undefined,
+): Promise<{ killed: boolean; said: string; took_ms: number }> {
+  let said = '';
+  let from = 0;
+  const ended = once(child, 'close');
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    if (said === '') {
+      from = performance.now();
+      if (delay_ms !== undefined)
+        void Promise.race([ended, sleep(delay_ms, undefined, { ref: false })]).then(() =>
+          child.kill('SIGKILL'),
+        );
+    }
+    said += text;
+  });
+  const [, signal] = await ended;
+  return { killed: signal === 'SIGKILL', said, took_ms: performance.now() - from };
 }
 
 /** Whether the process exists and is no zombie. */
