@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { copyLedger } from '../../src/store/copy.ts';
@@ -7,7 +6,7 @@ import { parseAddress } from '../../src/store/postgres/address.ts';
 import { connect } from '../../src/store/postgres/connection.ts';
 import { MIGRATIONS } from '../../src/store/postgres/schema.ts';
 import type { Store } from '../../src/store/store.ts';
-import { until } from '../support/processes.ts';
+import { elapsed, until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 import { proxyTo } from '../support/tcp-proxy.ts';
@@ -57,7 +56,7 @@ describe('whoever listens over a connection that breaks', () => {
     wire.breakAt('LISTEN');
     wire.cut();
     await until(() => wire.made() >= before + 3);
-    await pause(1_000);
+    await elapsed(1_000, 'no further connection is made');
     expect(wire.made()).toBe(before + 3);
     wire.breakAt(null);
     await until(async () => (await listening()) > 0);
@@ -74,7 +73,7 @@ describe('whoever listens over a connection that breaks', () => {
     await expectRefusal('STORE_UNREACHABLE', () => store.changes!(() => {}));
     const before = wire.made();
     wire.breakAt(null);
-    await pause(1_200);
+    await elapsed(1_200, 'no further connection is made');
     expect([wire.made(), await listening()]).toEqual([before, 0]);
     await (await store.changes!(() => {}))();
     expect(await listening()).toBe(1);
@@ -86,7 +85,7 @@ describe('whoever listens over a connection that breaks', () => {
     wire.cut();
     await store.close();
     const before = wire.made();
-    await pause(1_200);
+    await elapsed(1_200, 'no further connection is made');
     expect([wire.made(), await listening()]).toEqual([before, 0]);
   });
 });
@@ -103,13 +102,14 @@ describe('a server that is cut off without a word', () => {
 
   it('is found out before anything is asked over a connection that was quiet for long', async () => {
     const { direct, wire, store } = await overWire();
+    const tellings = wire.counting('pg_notify');
     await store.commit({ events: [proposed()] });
+    // Others have been told of the commit by then.
+    await until(() => tellings() > 0);
     await store.tip();
     const before = (await at().sql(`SELECT generation FROM keyturn.tenant WHERE name = 'default'`))[0];
-    // Others have been told of the commit by then.
-    await pause(300);
     wire.forget();
-    await pause(5_200);
+    await elapsed(5_200, 'after 5 s a quiet connection is not trusted');
     expect(await store.tip()).toMatchObject({ size: 3 });
     await store.commit({ events: [proposed()] });
     expect(await direct.tip()).toMatchObject({ size: 4 });
@@ -155,14 +155,15 @@ describe('a write that was not made', () => {
 
 describe('a server without room for another connection', () => {
   it('is waited for by a commit', async () => {
-    const store = await made();
+    const { wire, store } = await overWire();
     const { sql } = at();
     const limit = (most: number) => sql(`ALTER ROLE ${APPLICATION.user} CONNECTION LIMIT ${most}`);
     await limit(0);
     onTestFinished(async () => void (await limit(-1)));
     await endSessions();
+    const before = wire.made();
     const committed = store.commit({ events: [proposed()] });
-    await pause(300);
+    await until(() => wire.made() > before + 1);
     await limit(-1);
     await committed;
     expect(await store.tip()).toMatchObject({ size: 3 });
@@ -235,7 +236,7 @@ describe('two copies of one ledger at the same time', () => {
 // The last one: it ends the server, and starts it as a standby of nobody.
 describe('a server that became a standby', () => {
   it('is not read by whoever writes, and a commit waits until it is the first again', async () => {
-    const store = await made();
+    const { wire, store } = await overWire();
     await store.tip();
     const { server, sql } = at();
     await server.kill();
@@ -251,8 +252,9 @@ describe('a server that became a standby', () => {
     await expectRefusal('STORE_UNREACHABLE', () => at().open('write'));
     const reader = await opened('read');
     expect(await reader.tip()).toMatchObject({ size: 2 });
+    const before = wire.made();
     const committed = store.commit({ events: [proposed()] });
-    await pause(300);
+    await until(() => wire.made() > before + 1);
     await sql('SELECT pg_promote()');
     await started;
     await committed;

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chmodSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -63,7 +62,6 @@ describe('a connection that is cut', () => {
         const happened = proxy.cutAt(text, cut);
         const { entries } = await store.commit({ claims: ['once'], events: [proposed(id)] });
         await happened;
-        await pause(cut === 'late' ? 400 : 0);
         expect((await direct.entriesOf(id)).map(plain)).toEqual(entries.map(plain));
         await expectRefusal('CLAIM_TAKEN', () => direct.commit({ claims: ['once'], events: [proposed()] }));
         await store.commit({ events: [proposed()] });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { Refusal } from '../../src/refusal.ts';
 import type { Store } from '../../src/store/store.ts';
+import { elapsed, until } from '../support/processes.ts';
 import { begun, enrolled, proposed } from './facts.ts';
 import { allEntries, requireChain } from './place.ts';
 import type { Postgres } from './postgres-place.ts';
@@ -27,16 +27,15 @@ export async function killUnderLoad({ server, open, place }: Postgres, kills: nu
   let stopped = false;
   const writers = Array.from({ length: WRITERS }, async (_, writer) => {
     while (!stopped) {
-      const store = await open('write').catch(() => pause(100));
-      if (!store) continue;
+      const store = await until(() => open('write').catch(() => null));
       await commitUntilItFails(store, writer, said, () => stopped);
       await store.close();
     }
   });
   for (let kill = 0; kill < kills; kill++) {
     const before = said.length;
-    while (said.length < before + 3 * WRITERS) await pause(5);
-    await pause(Math.random() * 30);
+    await until(() => said.length >= before + 3 * WRITERS);
+    await elapsed(Math.random() * 30, 'the kill comes at any moment');
     await server.kill();
     await server.start();
   }

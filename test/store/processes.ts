@@ -1,8 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
+import { killedAfter } from '../support/processes.ts';
 
 export interface Line {
   readonly claim: string;
@@ -21,15 +21,10 @@ export async function linesOf([command, ...args]: string[]): Promise<Line[]> {
 }
 
 /** Kills a committing process some milliseconds after its first commit, and returns what it had acknowledged. */
-export async function killedAfter(delay_ms: number, [command, ...args]: string[]): Promise<Line[]> {
+export async function acknowledgedBefore(delay_ms: number, [command, ...args]: string[]): Promise<Line[]> {
   const child = spawn(command!, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  let said = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    if (said === '') setTimeout(() => child.kill('SIGKILL'), delay_ms);
-    said += text;
-  });
-  const [, signal] = await once(child, 'close');
-  expect(signal).toBe('SIGKILL');
+  const { killed, said } = await killedAfter(child, delay_ms);
+  expect(killed).toBe(true);
   return parsed(said.slice(0, said.lastIndexOf('\n') + 1));
 }
 

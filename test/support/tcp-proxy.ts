@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { elapsed } from './processes.ts';
 
 /**
  * What the proxy does to the next message of a client that holds the given text:
  * `answer` lets it through and cuts the connection when the server answers; `ask` cuts it before the message reaches
- * the server; `late` cuts it, and sends the message on a little later all the same.
+ * the server; `late` cuts it, and sends the message on a little later all the same: it has happened when the server is done with it.
  */
 export type Cut = 'answer' | 'ask' | 'late';
 
@@ -83,10 +84,10 @@ function cutOff(cut: Cut, client: Socket, upstream: Socket, bytes: Buffer, done:
     return;
   }
   client.destroy();
+  upstream.once('close', done);
   if (cut === 'ask') upstream.destroy();
   else
-    setTimeout(() => {
+    void elapsed(LATE_ms, 'the message comes late').then(() => {
       if (!upstream.destroyed) upstream.end(bytes);
-    }, LATE_ms);
-  done();
+    });
 }
