@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readFileBeneath, readRegularFile } from '../../src/durable/beneath.ts';
 import type { Refusal } from '../../src/refusal.ts';
+import { isRunning, until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 
@@ -99,7 +100,7 @@ describe('readFileBeneath', () => {
     await expectRefusal('FILE_NOT_FOUND', () => readFileBeneath(root, 'd/x', 10));
   });
 
-  it('is never raced out of its root by a folder that turns into a link and back', () => {
+  it('is never raced out of its root by a folder that turns into a link and back', async () => {
     const root = scratch();
     const outside = scratch();
     writeFileSync(join(outside, 'f'), 'secret');
@@ -113,7 +114,7 @@ describe('readFileBeneath', () => {
       for (let i = 0; i < 5000; i++) seen.add(attempt(root));
     } finally {
       writeFileSync(stop, '');
-      waitFor(Number(pid));
+      await until(() => !isRunning(Number(pid)));
     }
     expect(seen).not.toContain('secret');
     expect(seen).toContain('public');
@@ -125,16 +126,5 @@ function attempt(root: string): string {
     return text(readFileBeneath(root, 'd/f', 100));
   } catch (error) {
     return (error as Refusal).code;
-  }
-}
-
-function waitFor(pid: number): void {
-  for (;;) {
-    try {
-      process.kill(pid, 0);
-    } catch {
-      return;
-    }
-    execFileSync('sleep', ['0.01']);
   }
 }

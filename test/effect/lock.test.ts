@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { withLockedFile } from '../../src/effect/lock.ts';
 import { inspectMachine } from '../../src/effect/machine.ts';
-import { until } from '../support/processes.ts';
+import { elapsed, until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 
@@ -41,7 +41,7 @@ describe('withLockedFile', () => {
     const act = async () => {
       inside += 1;
       most = Math.max(most, inside);
-      await new Promise((resolve) => setTimeout(resolve, 30));
+      await elapsed(30, 'none of the others is let in meanwhile');
       inside -= 1;
     };
     await Promise.all([1, 2, 3, 4].map(() => withLockedFile(folder, act)));

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isAlive, thisProcess } from '../../src/effect/process.ts';
+import { until } from '../support/processes.ts';
 
 describe('isAlive', () => {
   it('knows this process', () => {
@@ -64,8 +65,7 @@ describe('isAlive', () => {
     const child = spawn('/bin/sh', ['-c', '/bin/sleep 0 & echo $!; exec /bin/sleep 1000']);
     const [line] = await once(child.stdout, 'data');
     const zombie = Number(String(line));
-    while (!/\) Z /.test(readFileSync(`/proc/${zombie}/stat`, 'utf8')))
-      await new Promise((r) => setTimeout(r, 5));
+    await until(() => /\) Z /.test(readFileSync(`/proc/${zombie}/stat`, 'utf8')));
     const ticks = readFileSync(`/proc/${zombie}/stat`, 'utf8').split(') ')[1]!.split(' ')[19]!;
     const me = thisProcess();
     const executor = { ...me, pid: zombie, started: me.started.replace(/^\d+/, ticks) };

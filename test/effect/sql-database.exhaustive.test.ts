@@ -8,12 +8,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, it } from 'vitest';
+import { until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
-
 import { ask, bytesOf, digestAt, FILE, inMemory, otherProcess, prepared } from './sql-scene.ts';
 
 describe('the database file', () => {
@@ -29,7 +28,7 @@ describe('the database file', () => {
     const stop = new AbortController();
     const running = ask(root, 'DELETE FROM t; SELECT sleep_ms(60000)', { abort: stop.signal });
     const inode = statSync(join(root, FILE)).ino;
-    while (!new RegExp(`:${inode} `).test(readFileSync('/proc/locks', 'utf8'))) await pause(10);
+    await until(() => new RegExp(`:${inode} `).test(readFileSync('/proc/locks', 'utf8')));
     expect(await otherProcess(join(root, FILE))).toContain('Could not set lock');
     stop.abort();
     await expectRefusal('SQL_ABORTED', () => running);

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import type { SqlRequest } from '../../src/effect/sql/request.ts';
 import { runSql } from '../../src/effect/sql/run.ts';
 import { STAGE_PREFIX } from '../../src/effect/sql/stage.ts';
+import { until } from '../support/processes.ts';
 import { scratch } from '../support/scratch.ts';
 
 export const FILE = 'my.duckdb';
@@ -27,13 +27,12 @@ export async function prepared(): Promise<string> {
 }
 
 /** Waits until the run has its stage with a copy of the database in it, or with the new one. */
-export async function stageIn(root: string): Promise<string> {
-  for (;;) {
+export function stageIn(root: string): Promise<string> {
+  return until(() => {
     const stage = readdirSync(root).find((name) => name.startsWith(STAGE_PREFIX));
     const copy = stage && join(root, stage, FILE);
-    if (copy && existsSync(copy) && statSync(copy).size > 0) return join(root, stage);
-    await pause(10);
-  }
+    return copy && existsSync(copy) && statSync(copy).size > 0 && join(root, stage);
+  });
 }
 
 /** A second process that opens the database with DuckDB, says so or says why not, and keeps it open. */

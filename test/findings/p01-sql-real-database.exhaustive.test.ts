@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { runSql } from '../../src/effect/sql/run.ts';
 import { create, planOf, planProjects, ran, run, runnable, undo, when } from '../journey/plan-story.ts';
 import { picture } from '../plan/engine/story.ts';
+import { until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { DB, databaseBytes, holdersOf, rowsOf, sql, writerOf } from './p01-database.ts';
 
@@ -22,14 +23,6 @@ async function shop() {
 const INSERT = sql('2', { query: 'INSERT INTO t VALUES (3)' });
 
 /** Looks until something is so. It is asked of the system, so there is no time in it. */
-async function until<T>(look: () => T | undefined | false): Promise<T> {
-  for (;;) {
-    const found = look();
-    if (found !== undefined && found !== false) return found;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
 const LONG = 'INSERT INTO t SELECT 3; SELECT count(*) FROM range(100000000000) r WHERE r.range % 7 = 3';
 
 describe('P1: the real database is locked for the whole action', () => {

@@ -49,7 +49,7 @@ describe('a list of tools that a server gives again', () => {
     await expect(connection.tools()).rejects.toMatchObject({ code: 'MCP_SERVER_DOWN' });
     // The same text for another request answers nobody; the one after it does.
     line = (id) => {
-      setTimeout(() => connection.talk.onLine(Buffer.from(lastId(tools)(id))));
+      setImmediate(() => connection.talk.onLine(Buffer.from(lastId(tools)(id))));
       return lastId(tools)(id + 7);
     };
     expect(await connection.tools()).toBe(again);

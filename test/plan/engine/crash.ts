@@ -10,6 +10,7 @@ import { inspectRun } from '../../../src/plan/rollback/inspect.ts';
 import { loadManifest, MANIFEST_NAME } from '../../../src/plan/rollback/manifest.ts';
 import { rollBack } from '../../../src/plan/rollback/roll-back.ts';
 import { hasTools, setAcl, setAttribute } from '../../support/attributes.ts';
+import { killedAfter } from '../../support/processes.ts';
 import {
   action,
   create,
@@ -175,16 +176,10 @@ export function fullAtCall(
   return reached;
 }
 
-export function killAfter(child: string, args: readonly string[], delay_ms: number): Promise<Killed> {
-  return new Promise((resolve) => {
-    const started = spawn(process.execPath, [child, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let output = '';
-    started.stdout.on('data', (chunk: Buffer) => {
-      if (output === '') setTimeout(() => started.kill('SIGKILL'), delay_ms);
-      output += chunk.toString();
-    });
-    started.on('close', (_code, signal) => resolve({ killed: signal === 'SIGKILL', output }));
-  });
+export async function killAfter(child: string, args: readonly string[], delay_ms: number): Promise<Killed> {
+  const started = spawn(process.execPath, [child, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const { killed, said } = await killedAfter(started, delay_ms);
+  return { killed, output: said };
 }
 
 /** After a crash: what was done can be told, and the rollback brings every byte back, however often it is run. */

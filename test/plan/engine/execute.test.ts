@@ -5,6 +5,7 @@ import { sha256 } from '../../../src/canonical/digest.ts';
 import type { TextReplace } from '../../../src/plan/edit/operation.ts';
 import type { Action, ActionEffect, PipelineStep } from '../../../src/plan/model.ts';
 import { loadManifest } from '../../../src/plan/rollback/manifest.ts';
+import { blocked } from '../../support/processes.ts';
 import { scratch } from '../../support/scratch.ts';
 import {
   action,
@@ -379,7 +380,7 @@ describe('time and Ctrl-C', () => {
     const outcome = await execute(root, effect, {
       onProgress: (progress) => {
         if (progress.phase === 'action' && progress.action_id === 'a002')
-          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+          blocked(300, 'the time of the plan is over after 200');
       },
     });
     expect(outcome.errors[0]?.error_type).toBe('PLAN_TIMED_OUT');

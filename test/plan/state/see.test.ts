@@ -1,10 +1,10 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as later } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../../src/canonical/digest.ts';
 import { withPlace } from '../../../src/durable/beneath-write.ts';
 import { readAt, type Seen, see, seeAgainAt } from '../../../src/plan/state/see.ts';
+import { until } from '../../support/processes.ts';
 import { scratch } from '../../support/scratch.ts';
 
 /** A hash that no content has: whoever says it did not hash again. */
@@ -14,7 +14,7 @@ async function seen(): Promise<{ root: string; file: string; marked: Seen }> {
   const root = scratch();
   const file = join(root, 'f');
   writeFileSync(file, 'one');
-  await later(50);
+  await until(async () => (await see(root, 'f'))!.settled);
   const found = (await see(root, 'f'))!;
   return { root, file, marked: { ...found, state: { ...found.state, sha256: MARK } } };
 }
