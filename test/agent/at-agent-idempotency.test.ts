@@ -6,6 +6,7 @@ import { idempotencyKey } from '../../src/agent/plan.ts';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { canonicalBytes } from '../../src/canonical/json.ts';
 import { objectOf } from '../support/ledger.ts';
+import { until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, prompted, writeSimulation, yes } from './agent-place.ts';
 
@@ -111,15 +112,13 @@ describe('AT-AGENT-05-idempotent-retry-safe', () => {
 });
 
 /** Waits until the step of this prompt has a claimed run. */
-async function claimed({ correlation_id }: Confirm): Promise<string> {
+function claimed({ correlation_id }: Confirm): Promise<string> {
   const { keyturn } = place();
-  for (;;) {
+  return until(async () => {
     const state = await keyturn.conversations.status({ correlation_id });
     const intent_id = state.plans[0]!.steps[0]!.intent_id;
-    const run = intent_id === null ? undefined : (await keyturn.intents.get({ intent_id })).runs.at(-1);
-    if (run) return run.execution_id;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    return intent_id === null ? null : (await keyturn.intents.get({ intent_id })).runs.at(-1)?.execution_id;
+  });
 }
 
 const script = fileURLToPath(new URL('../support/agent-child.mjs', import.meta.url));

@@ -11,6 +11,7 @@ import type { Entry } from '../../src/ledger/entry.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshSigner } from '../support/keys.ts';
 import { entriesAbout, objectOf, proofOf } from '../support/ledger.ts';
+import { elapsed, isRunning, until } from '../support/processes.ts';
 import { type Project, project, ready, TOOLS } from '../support/project.ts';
 import { keyturn } from '../support/pty.ts';
 import { racer } from '../support/racers.ts';
@@ -180,7 +181,7 @@ describe('a tool without a sandbox that outlives its executor', () => {
     const executor = racer(p.root, intent_id, hash);
     await executor.ready;
     executor.go();
-    const pid = await until(() => readFileSync(join(p.root, 'pid'), 'utf8').trim());
+    const pid = await pidIn(p);
     executor.child.kill('SIGKILL');
     await executor.answer;
     const { runs } = await p.keyturn.intents.get({ intent_id });
@@ -192,7 +193,8 @@ describe('a tool without a sandbox that outlives its executor', () => {
     } as const;
     await expectRefusal('RUN_STILL_ALIVE', () => p.keyturn.runs.resolve(settle));
     process.kill(Number(pid), 'SIGKILL');
-    await until(() => p.keyturn.runs.resolve(settle));
+    await until(() => !isRunning(Number(pid)));
+    await p.keyturn.runs.resolve(settle);
     expect(await p.keyturn.intents.get({ intent_id })).toMatchObject({ status: 'failed' });
   });
 
@@ -213,7 +215,7 @@ describe('a tool without a sandbox that outlives its executor', () => {
     const executor = racer(p.root, intent_id, hash);
     await executor.ready;
     executor.go();
-    await until(() => readFileSync(join(p.root, 'pid'), 'utf8').trim());
+    await pidIn(p);
     executor.child.kill('SIGKILL');
     await executor.answer;
     const stateNow = async () => (await p.keyturn.runs.inDoubt()).runs[0]!.state;
@@ -230,23 +232,15 @@ describe('a tool without a sandbox that outlives its executor', () => {
       /^!!! IN DOUBT [0-9a-f]{8}: .*\n.* its process is gone, and what it started still runs$/m,
     );
     // It ends within the time for which a sandbox that ends would be waited for.
-    setTimeout(() => writeFileSync(join(p.root, 'go'), ''), 300);
+    const going = elapsed(300, 'it ends during the look').then(() => writeFileSync(join(p.root, 'go'), ''));
     await expectRefusal('RUN_STILL_ALIVE', () => settled('did_not_happen'));
-    await until(async () => expect(await stateNow()).toBe('dead'));
+    await going;
+    await until(async () => (await stateNow()) === 'dead');
     expect(existsSync(join(p.root, 'mark'))).toBe(true);
     await settled('happened');
   });
 });
 
-/** Tries until it works: the other process needs a moment. */
-async function until<T>(act: () => T | Promise<T>): Promise<T> {
-  for (let left = 200; ; left--) {
-    try {
-      const found = await act();
-      if (found !== '') return found;
-    } catch (error) {
-      if (left === 0) throw error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
+/** What the tool wrote about its process, once it did. */
+const pidIn = ({ root }: Project) =>
+  until(() => existsSync(join(root, 'pid')) && readFileSync(join(root, 'pid'), 'utf8').trim());

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { until } from '../support/processes.ts';
+import { elapsed, until } from '../support/processes.ts';
 import { project, ready, TOOLS, writeMark } from '../support/project.ts';
 import { racer } from '../support/racers.ts';
 import { runSeen } from '../support/seen.ts';
@@ -43,7 +43,7 @@ export async function killRuns(
     // kill comes when it is seen, on a machine of any speed.
     const isClaimed = async () => (await p.keyturn.intents.get({ intent_id })).status !== 'approved';
     if (i % 3 === 0) await until(isClaimed);
-    else await new Promise((resolve) => setTimeout(resolve, Math.random() * life_ms));
+    else await elapsed(Math.random() * life_ms, 'the kill comes at any moment of a life');
     victim.child.kill('SIGKILL');
     await victim.answer;
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { picture } from '../plan/engine/story.ts';
+import { killedAfter } from '../support/processes.ts';
 import { expectRecoverable, readyToRun, SCRIPT } from './plan-crash.ts';
 import { expectProvable, planProjects, run } from './plan-story.ts';
 
@@ -10,22 +11,10 @@ const planProject = planProjects();
 const ready = () => readyToRun(planProject);
 
 /** Starts a child, and kills it so long after it is ready; undefined lets it end by itself. */
-function child(args: readonly string[], kill_after_ms?: number): Promise<{ said: string; took_ms: number }> {
+async function child(args: readonly string[], kill_after_ms?: number) {
   const started = spawn(process.execPath, [SCRIPT, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let said = '';
-  let ready_at = 0;
-  started.stdout.on('data', (chunk: Buffer) => {
-    if (said === '') {
-      ready_at = performance.now();
-      if (kill_after_ms !== undefined) setTimeout(() => started.kill('SIGKILL'), kill_after_ms);
-    }
-    said += chunk.toString();
-  });
-  return new Promise((resolve) => {
-    started.on('close', () =>
-      resolve({ said: said.replace('ready\n', '').trim(), took_ms: performance.now() - ready_at }),
-    );
-  });
+  const { said, took_ms } = await killedAfter(started, kill_after_ms);
+  return { said: said.replace('ready\n', '').trim(), took_ms };
 }
 
 describe('kill -9 of a process that runs a plan', () => {

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Keyturn } from '../../src/keyturn.ts';
 import { Refusal } from '../../src/refusal.ts';
 import type { Postgres } from '../store/postgres-place.ts';
 import { entriesAbout } from '../support/ledger.ts';
+import { elapsed, until } from '../support/processes.ts';
 import { scratch } from '../support/scratch.ts';
 import { runSeen } from '../support/seen.ts';
 import { type Intent, yes } from './authority.ts';
@@ -69,8 +69,8 @@ export async function killUnderRuns(postgres: Postgres, kills: number): Promise<
   })();
   for (let kill = 0; kill < kills; kill += 1) {
     const before = next;
-    while (next < Math.min(intents.length, before + 2)) await pause(5);
-    await pause(Math.random() * 150);
+    await until(() => next >= Math.min(intents.length, before + 2));
+    await elapsed(Math.random() * 150, 'the kill comes at any moment of a run');
     if (running) hit += 1;
     await postgres.server.kill();
     await postgres.server.start();

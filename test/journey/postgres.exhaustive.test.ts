@@ -10,6 +10,7 @@ import type { Body } from '../../src/event/event.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { type ReasonCode, Refusal } from '../../src/refusal.ts';
 import { decisionFor } from '../store/decisions.ts';
+import { wireTo } from '../store/postgres-between.ts';
 import { APPLICATION, postgres, urlOf } from '../store/postgres-place.ts';
 import { statedBy } from '../support/executor.ts';
 import { halfOpenTo } from '../support/half-open.ts';
@@ -19,7 +20,6 @@ import { PASSPHRASE } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 import { runSeen } from '../support/seen.ts';
-import { proxyTo } from '../support/tcp-proxy.ts';
 import { call, granted, kinds, yes } from './authority.ts';
 import { planOf, ran, undo } from './plan-story.ts';
 import { anotherHost, type Shared, shared, writeConfig } from './postgres-host.ts';
@@ -214,13 +214,15 @@ describe('two hosts on one ledger', () => {
 
   it('the end of a run is recorded although the server was away when it came', async () => {
     const p = await shared(server(), 'away');
-    const way = await proxyTo(server().server.port);
-    onTestFinished(() => way.close());
+    const way = await wireTo(server().server.port);
     const { intent, run, ended } = await running(p, way.port);
-    way.shut();
+    // Each connection names its user first.
+    way.breakAt('user');
+    way.cut();
     await ended();
-    await new Promise((go) => setTimeout(go, 300)); // let the reads of the record fail
-    await way.open();
+    const before = way.made();
+    await until(() => way.made() > before + 1);
+    way.breakAt(null);
     expect(await run).toMatchObject({ result: 'partial', reason_code: 'STORE_UNREACHABLE' });
     await expectStopped(p, intent.intent_id, 'STORE_UNREACHABLE');
     const violation = (await entriesAbout(p.keyturn, intent.intent_id)).at(-2)!;

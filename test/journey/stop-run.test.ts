@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
 import { postgres } from '../store/postgres-place.ts';
-import { until } from '../support/processes.ts';
+import { elapsed, until } from '../support/processes.ts';
 import type { Project } from '../support/project.ts';
 import { racer } from '../support/racers.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -162,7 +162,7 @@ describe('a stop beside the end of the run', () => {
         let stop: Promise<unknown> = Promise.resolve();
         // At a later moment of a short life each time.
         const onClaimed = (execution_id: string) => {
-          stop = new Promise((go) => setTimeout(go, i * 4))
+          stop = elapsed(i * 4, 'the stop comes at a later moment of a run each time')
             .then(() => other.runs.stop({ execution_id, reason, signer: p.ada }))
             .then(
               () => 'stopped',

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { accepted, mcpProject } from '../mcp-call/servers.ts';
 import { serving, withToken } from '../serve/service.ts';
+import { elapsed } from '../support/processes.ts';
 import type { Project } from '../support/project.ts';
 import { overHttp, overStdio } from './conformance/front.ts';
 import { NOT_PASSED, type NotPassed, type Route } from './conformance/not-passed.ts';
@@ -65,7 +65,7 @@ async function approving({ keyturn, ada: signer }: Project): Promise<never> {
   onTestFinished(() => stopped.abort());
   const { signal } = stopped;
   const turn = async (intent_id: string, hash: string) => {
-    await setTimeout(LOOK_MS, null, { signal });
+    await elapsed(LOOK_MS, 'a human looks before a key is turned', signal);
     try {
       await keyturn.intents.turn({ intent_id, hash, signer });
     } catch (error) {
