@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ShownHunk } from '../../src/display/shown.ts';
+import { elapsed } from '../support/processes.ts';
 import { open } from './screens.ts';
-import { openStage, type Person, reached, type Stage } from './stage.ts';
+import { drawnAnew, openStage, type Person, reached, type Stage } from './stage.ts';
 
 /** Lines of a diff that are read apart from the proposal: late, short, changed, or not at all. */
 
@@ -49,20 +50,22 @@ async function looking(name: string): Promise<string> {
 }
 
 /** From top to bottom, as somebody reads, a part of a screen at a time. */
-const readToTheEnd = () =>
-  ada.page.evaluate(async () => {
-    scrollTo(0, 0);
-    for (let before = -1; before !== scrollY; ) {
-      before = scrollY;
+const readToTheEnd = async () => {
+  await ada.page.evaluate(() => scrollTo(0, 0));
+  for (let before = -1, at = 0; before !== at; ) {
+    await drawnAnew(ada);
+    before = at;
+    at = await ada.page.evaluate(() => {
       scrollBy(0, innerHeight / 2);
-      await new Promise((resolve) => setTimeout(resolve, 40));
-    }
-  });
+      return scrollY;
+    });
+  }
+};
 const dock = () => ada.page.textContent('.dock');
 const drawn = () => ada.page.locator('.file .ln').count();
 /** The end of the diff is on the screen, long enough for the page to say something else. */
 async function stayAtTheEnd(): Promise<void> {
-  await ada.page.waitForTimeout(500);
+  await elapsed(500, 'the page does not say something else meanwhile');
   expect(
     await ada.page.evaluate(
       () => [...document.querySelectorAll('.file')].at(-1)!.getBoundingClientRect().bottom < innerHeight,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { longestTurn } from '../../bench/loop.ts';
 import { accepted, SERVERS, writeServers } from '../mcp-call/servers.ts';
 import { open } from './screens.ts';
-import { openStage, type Person, reached, type Stage } from './stage.ts';
+import { drawnAnew, openStage, type Person, reached, type Stage } from './stage.ts';
 
 /** Proposals that are too large, too many, or written to look like something else; and a connection that goes away. */
 
@@ -226,7 +226,7 @@ describe('many at once', () => {
     const missing = async () => {
       for (const end of [0, 100_000]) {
         await ada.page.evaluate((to) => document.querySelector('.queue')!.scrollTo(0, to), end);
-        await ada.page.waitForTimeout(100);
+        await drawnAnew(ada);
         for (const item of await ada.page.$$eval('.queue .item', (all) =>
           all.map((one) => [one.getAttribute('href')!, one.textContent!] as const),
         ))

@@ -308,6 +308,16 @@ async function signInPage({ statement, credential_id }: { statement: string; cre
   };
 }
 
+/** The page was drawn with what it is now, and told what of it is on the screen: an observer is told after a frame. */
+export async function drawnAnew({ page }: Person): Promise<void> {
+  await page.evaluate(
+    () =>
+      new Promise((done) =>
+        requestAnimationFrame(() => requestAnimationFrame(() => queueMicrotask(() => done(null)))),
+      ),
+  );
+}
+
 /** Waits until the dock is in this state, and says what it says where that does not come. */
 export async function reached({ page }: Person, state: string): Promise<void> {
   try {

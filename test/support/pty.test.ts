@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
+import { blocked } from './processes.ts';
 import { inTerminal } from './pty.ts';
 
 /** Keeps this process from reading until the other one has ended. */
@@ -11,7 +12,7 @@ function untilEnded(pid: number): void {
     } catch {
       return; // and was waited for
     }
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    blocked(5, 'a turn of the event loop would read');
   }
 }
 

@@ -103,23 +103,20 @@ export function inTerminal(words: readonly string[], where: Where): Session {
   });
   const text = () => stripVTControlCharacters(raw).replaceAll('\r', '');
   const until = async (wanted: string) => {
-    const deadline = Date.now() + EXPECT_MS;
+    const deadline = AbortSignal.timeout(EXPECT_MS);
     for (;;) {
       const at = text().indexOf(wanted, seen);
       if (at !== -1) {
         seen = at + wanted.length;
         return;
       }
-      if (ended !== null || Date.now() > deadline)
+      if (ended !== null || deadline.aborted)
         throw new Error(
           `expected ${JSON.stringify(wanted)}, ${ended === null ? 'time is up' : 'it ended'}:\n${text()}`,
         );
       await new Promise<void>((go) => {
-        const timer = setTimeout(go, 100);
-        waiting = () => {
-          clearTimeout(timer);
-          go();
-        };
+        waiting = go;
+        deadline.addEventListener('abort', () => go(), { once: true });
       });
     }
   };
