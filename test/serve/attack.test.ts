@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sizeOf } from '../support/ledger.ts';
-import { acted, call, proved, refusalIn, SAY, type Service, service, session } from './service.ts';
+import { acted, call, proved, received, refusalIn, SAY, type Service, service, session } from './service.ts';
 
 async function proposed(s: Service) {
   const { body } = await call(s, '/v1/intents/propose', SAY, { token: s.token });
@@ -89,8 +89,13 @@ describe('whose token was revoked', () => {
     const s = await service();
     const intent = await proposed(s);
     const path = `/v1/intents/waitFor?intent_id=${intent.intent_id}`;
+    const asked = received(path);
     const waiting = call(s, path, undefined, { token: s.token });
-    await new Promise((done) => setTimeout(done, 100));
+    await asked;
+    // One that came later was answered, so this one was let in.
+    expect(
+      (await call(s, '/v1/intents/get', { intent_id: intent.intent_id }, { token: s.token })).status,
+    ).toBe(200);
     await revoked(s);
     await s.keyturn.intents.reject({ ...intent, reason: 'not for bot', signer: s.ada });
     expect(refusalIn(await waiting)).toEqual([401, 'TOKEN_INVALID']);

@@ -12,6 +12,7 @@ import { slackText, testMessage } from '../../src/serve/notify/message.ts';
 import { keepNotifying, type Notified, type NotifierRequest } from '../../src/serve/notify/notifier.ts';
 import { webhookSignature } from '../../src/serve/notify/sign.ts';
 import { authority, human, PERMITS, policy, proposeSay, rules } from '../journey/authority.ts';
+import { until } from '../support/processes.ts';
 import type { Project } from '../support/project.ts';
 import { cliPath } from '../support/pty.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -87,10 +88,6 @@ async function notifying({ root: at }: Pick<Project, 'root'>, over: Partial<Noti
   onTestFinished(once);
   await until(() => existsSync(join(at, '.keyturn', 'notify.json')) || told.length > 0);
   return { told, done, stop: once };
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((done) => setTimeout(done, 5));
 }
 
 const WAITING = '{ routes: [{ to: hook, on: [waiting] }] }';

@@ -10,6 +10,7 @@ import {
   acted,
   call,
   callRaw,
+  received,
   refusalIn,
   SAY,
   service,
@@ -69,9 +70,10 @@ describe('a service', () => {
     const s = await service();
     const { token } = s;
     const { body } = await call(s, '/v1/intents/propose', SAY, { token });
+    const asked = received('/v1/intents/waitFor');
     const waits = call(s, '/v1/intents/waitFor', { intent_id: body.intent_id }, { token });
     const events = await fetch(`${s.address}/v1/events`, { headers: { authorization: `Bearer ${token}` } });
-    await new Promise((done) => setTimeout(done, 50));
+    await asked;
     await s.stop();
     expect(refusalIn(await waits)).toEqual([409, 'WAIT_OVER']);
     await events.text();

@@ -1,4 +1,5 @@
-import { request as ask } from 'node:http';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { request as ask, type IncomingMessage } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { Keyturn, type Proof, type Signer } from '../../src/keyturn.ts';
 import { type ServeRequest, serve } from '../../src/serve/serve.ts';
@@ -60,6 +61,19 @@ export async function serving(
   onTestFinished(stop);
   const { address, link, port } = (await Promise.race([at, done]))!;
   return { address, link, port, stop };
+}
+
+/** Resolves when a service of this process has the next request for this path: Node says so before the service reads it. */
+export function received(path: string): Promise<void> {
+  return new Promise((done) => {
+    const STARTED = 'http.server.request.start';
+    const heard = (message: unknown) => {
+      if (!(message as { request: IncomingMessage }).request.url!.startsWith(path)) return;
+      unsubscribe(STARTED, heard);
+      done();
+    };
+    subscribe(STARTED, heard);
+  });
 }
 
 export interface Told {

@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import type { Result } from '../../src/keyturn.ts';
-import { until } from '../support/processes.ts';
+import { elapsed, until } from '../support/processes.ts';
 import type { Project } from '../support/project.ts';
 import { writeRegistry } from '../support/project.ts';
 import { cliPath } from '../support/pty.ts';
@@ -98,15 +97,13 @@ export async function soakService(p: Project, { seconds, kills, callers }: SoakS
   const answers = { resolved: 0, turned_again: 0, unanswered: 0 };
 
   /** Asks again until it is answered: after a kill nobody knows what became of a request. */
-  const answered = async (route: string, request: object) => {
-    for (;;) {
+  const answered = (route: string, request: object) =>
+    until(async () => {
       const told = await call(at, route, request, { token }).catch(() => null);
       if (told?.status === 200) return told.body;
       answers.unanswered += 1;
       if (told !== null) expect([409, 429, 503], told.text).toContain(told.status);
-      await pause(50);
-    }
-  };
+    });
   const propose = async () => {
     const [key, word] = [randomUUID(), randomUUID()];
     const effect = { kind: 'tool', tool: 'mark', arguments: { word } };
@@ -119,10 +116,11 @@ export async function soakService(p: Project, { seconds, kills, callers }: SoakS
   /** Turned by a human, and again where the order lapsed while no executor was there. A run in doubt is settled. */
   const ended = async (intent_id: string) => {
     const { intents, runs } = p.keyturn;
-    for (let turns = 0; ; ) {
+    let turns = 0;
+    await until(async () => {
       const state = await intents.get({ intent_id });
       const { status, hash, runs: begun } = state;
-      if (status === 'succeeded' || status === 'happened' || status === 'failed') return;
+      if (status === 'succeeded' || status === 'happened' || status === 'failed') return true;
       if (status === 'proposed' || (status === 'approved' && !isOrdered(state))) {
         await intents.turn({ intent_id, hash, signer: p.ada });
         if (turns++ > 0) answers.turned_again += 1;
@@ -135,8 +133,8 @@ export async function soakService(p: Project, { seconds, kills, callers }: SoakS
         answers.resolved += 1;
       }
       await answered('/v1/intents/get', { intent_id });
-      await pause(20);
-    }
+      return false;
+    });
   };
   const caller = async () => {
     while (!isOver()) {
@@ -149,7 +147,8 @@ export async function soakService(p: Project, { seconds, kills, callers }: SoakS
     for (; killed < kills; killed += 1) {
       const [proposed, done] = [asked.length + callers, over + 1];
       await until(() => asked.length >= proposed && over >= done);
-      await pause(((seconds * 500) / kills) * (((killed * 7) % 10) / 10) + Math.random() * 50);
+      const delay_ms = ((seconds * 500) / kills) * (((killed * 7) % 10) / 10) + Math.random() * 50;
+      await elapsed(delay_ms, 'the kill comes at any moment');
       const part = parts[killed % 2]!;
       await part.kill();
       part.start();
