@@ -84,7 +84,7 @@ async function requestOf(
   simulation: Simulation,
   now: Date,
 ): Promise<PolicyRequest> {
-  // A row can be forged: whoever was revoked stays so, whatever it says.
+  // A row can be forged: a principal that the entries revoke stays revoked, whatever its row says.
   const question = questionOf(user_id, await provenPrincipal(context, user_id), simulation, now);
   return {
     action: 'access',

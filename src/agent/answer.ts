@@ -45,7 +45,7 @@ function later({ ordered_steps }: StepInPlan['plan'], step_id: string): string[]
 
 /**
  * A value between quotes. The attacker chose it, so that it looks like the rest of the prompt: another value, another
- * question, or blanks that push what follows out of sight.
+ * question, or blanks that push what follows off the screen.
  */
 function shown(value: FieldValue['value']): string {
   if (typeof value !== 'string') return String(value);

@@ -81,7 +81,7 @@ export function requireCoreKey({ core_key }: AgentContext): Signer {
 }
 
 /**
- * Whoever asks, answers and says yes is no agent. The attacker is an agent that proposes to the core under its own name and
+ * The user who asks, answers and says yes must not be an agent. The attacker is an agent that proposes to the core under its own name and
  * confirms its own prompt. The executor and the store look again: a name may be enrolled later.
  */
 export async function requireUser({ journey }: AgentContext, user_id: string): Promise<void> {
@@ -89,7 +89,7 @@ export async function requireUser({ journey }: AgentContext, user_id: string): P
     refuse('USER_IS_AGENT', `"${user_id}" is an agent.`, { user_id });
 }
 
-/** A correlation, for the user that it belongs to. The attacker is another user who answers in somebody's name. */
+/** A correlation, for the user that it belongs to. The attacker is another user who answers in the name of this one. */
 export async function requireCorrelation(
   context: AgentContext,
   correlation_id: string,

@@ -26,7 +26,7 @@ const goalRequest = z.strictObject({
   thread_id: caller_id,
   turn_id: caller_id,
   raw_user_utterance: z.string().max(limits.prose_chars),
-  /** What is known about the words before anybody interprets them. The answer is that to the last question. */
+  /** What is known about the words before a finder interprets them. The answer is that to the last question. */
   normalized_intent: z.strictObject({
     language: z.string().max(16),
     utterance_fingerprint: digest,

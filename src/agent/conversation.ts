@@ -100,7 +100,7 @@ export async function conversationStoryOf(
 
 export interface OneRequest {
   readonly correlation_id: string;
-  /** Whoever it is, it goes on for the user who asked. */
+  /** Where it is given, another user than the one who asked is refused. */
   readonly user_id?: string | undefined;
 }
 

@@ -11,7 +11,7 @@ import type { FieldValue } from './contracts.ts';
 export type Values = Readonly<Record<string, Scalar>>;
 
 /**
- * The values of a packet, checked against the definition that was registered. The attacker is a finder, or whoever talks
+ * The values of a packet, checked against the definition that was registered. The attacker is a finder, or a user who talks
  * to one, with a value that the field does not take.
  */
 export function valuesOf(packet: SimulationMatchPacket, definition: Simulation): Values {

@@ -26,7 +26,7 @@ export interface Intaken {
   readonly claims: readonly string[];
 }
 
-/** Pure: the same wish of the same user counts once a day; somebody else's same wish is theirs, and is not a new one. */
+/** Pure: the same wish of the same user counts once a day; of another user it counts for that user, and is not a new wish. */
 export function intakeOf(packet: MissingSimulationPacket, intakes: readonly Intake[], now: Date): Intaken {
   const { dedupe_fingerprint: fingerprint, user_id } = packet;
   const since = (ms: number) => (at: string) => Date.parse(at) > now.getTime() - ms;
@@ -65,7 +65,7 @@ function isLimited(
   const in_hour = since(HOUR_MS);
   const of_user = intakes.flatMap(({ users }) => users).filter((user) => user.user_id === user_id);
   if (of_user.filter(({ last_at }) => in_hour(last_at)).length >= intakeLimits.user_hour) return true;
-  // What the tenant wished for within a day is not new, whoever joins.
+  // What the tenant wished for within a day is not new when another user asks for it.
   if (own && since(DAY_MS)(own.last_at)) return false;
   const wished = (ms: number) => intakes.filter(({ last_at }) => since(ms)(last_at)).length;
   return wished(HOUR_MS) >= intakeLimits.tenant_hour || wished(DAY_MS) >= intakeLimits.tenant_day;
@@ -143,7 +143,7 @@ export async function tellNews(
       await store.commit({ claims: [`told:${one.fingerprint}:${user_id}`], events: [told] });
       news.push({ simulation, wish: packet.requested_capability_name_normalized });
     } catch (error) {
-      // Somebody else told them a moment ago.
+      // CLAIM_TAKEN: another process told this user a moment ago.
       if (!(error instanceof Refusal) || error.code !== 'CLAIM_TAKEN') throw error;
     }
   }

@@ -14,8 +14,8 @@ import { filled, valuesIn } from './fields.ts';
 import type { StepInPlan } from './step-in-plan.ts';
 
 /**
- * The intent of a step. Its id follows from the idempotency key: whoever comes again, from whatever process and after
- * whatever crash, comes to the same intent, and an intent runs at most once.
+ * The intent of a step. Its id follows from the idempotency key: a repeated request, from any process and after
+ * any crash, leads to the same intent, and an intent runs at most once.
  */
 export function intentIdOf(idempotency_key: Digest): string {
   const hex = idempotency_key;

@@ -85,7 +85,7 @@ export async function planFrom(
   });
 }
 
-/** A plan comes into being, and its first step is looked at before anybody is asked to say yes to it. */
+/** A plan comes into being, and its first step is checked before the user is asked to say yes to it. */
 export async function openPlan(
   context: AgentContext,
   { value: plan, bytes, digest }: Sealed<AgentExecutionPlan>,

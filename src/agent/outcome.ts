@@ -12,7 +12,7 @@ import type { StepInPlan } from './step-in-plan.ts';
 
 export type EndState = 'SUCCEEDED' | 'FAILED_RETRYABLE' | 'FAILED_TERMINAL';
 
-/** How a step ended, as the record of its run says. Nothing here is anybody's memory. */
+/** How a step ended, as the record of its run says. Nothing is taken from the memory of a process. */
 export interface StepEnd {
   readonly to: EndState;
   readonly reason_code: MoveReason;
@@ -37,7 +37,7 @@ async function endOf({ journey }: AgentContext, intent_id: string): Promise<Ende
 
 /**
  * The end of a step whose run is over, or that never ran and never will. `why` is known only to the process that saw
- * it, such as a timeout; whoever settles it later says what the record says.
+ * it, such as a timeout; a process that settles it later has only the record.
  */
 export async function stepEnd(
   context: AgentContext,

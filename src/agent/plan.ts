@@ -86,7 +86,7 @@ function accessActionsOf({ named, rolls_back }: PlanInputs, steps: readonly Agen
 
 /**
  * The step that undoes a step. Each attempt has a name of its own, because the idempotency key of a step is spent once:
- * after a no or a failure a human may try again, and nobody can mistake one attempt for another.
+ * after a no or a failure a human may try again, and one attempt cannot be mistaken for another.
  */
 export function undoStepId(undone: {
   readonly correlation_id: string;

@@ -68,7 +68,7 @@ export async function refused(
   return { kind: 'OUTCOME', outcome: outcome.value, outcome_ref: outcome.digest, is_duplicate: false };
 }
 
-/** The intent waits for a human. It is written down once, however often somebody looks. */
+/** The intent waits for a human. It is recorded once, however often the conversation is looked at. */
 export async function awaitApprover(
   { journey }: AgentContext,
   { state, plan, plan_now, step, step_now }: StepInPlan,
@@ -127,7 +127,7 @@ export async function endStep(
   return { kind: 'OUTCOME', outcome: outcome.value, outcome_ref: outcome.digest, is_duplicate: false };
 }
 
-/** One step a turn: after a success the plan is done, or waits until somebody has looked at its next step. */
+/** One step a turn: after a success the plan is done, or pauses before its next step. */
 function afterwards(current: StepInPlan, { to }: StepEnd): Event[] {
   const { plan, plan_now, step } = current;
   if (to !== 'SUCCEEDED') return closing(plan, plan_now, step.step_id, ['FAILED', 'PLAN_ABORTED']);

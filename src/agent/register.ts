@@ -153,7 +153,7 @@ export async function disableSimulation(context: AgentContext, request: ChangeRe
   return withdraw(context, request, 'Disabled');
 }
 
-/** Works from what was registered: a file that is gone or broken must not keep anybody from stopping something. */
+/** Works from what was registered: a file that is gone or broken must not keep a human from stopping a simulation. */
 async function withdraw(
   context: AgentContext,
   request: ChangeRequest,

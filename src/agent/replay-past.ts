@@ -32,7 +32,7 @@ export async function pastEntries(journey: Context, subject: string): Promise<re
       subjects.add(`simulation:${step.simulation_id}`).add(intentIdOf(idempotencyKey(correlation_id, step)));
   }
   for (const one of subjects) about.push(...(await store.entriesOf(one)));
-  // A caller may name anybody, also something that is no principal at all.
+  // A caller may name any subject, also one that is no principal.
   for (const name of people) about.push(...only(journey, await store.entriesOf(name), PRINCIPAL_KINDS));
   return (await withSigners(journey, about)).map(({ bytes }) => read_entry(bytes));
 }

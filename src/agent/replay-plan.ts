@@ -110,7 +110,7 @@ async function confirmStates(
   }
 }
 
-/** What undoes a step follows from what was done; that nobody is asked less than the definitions say, from them. */
+/** A step that undoes another follows from what was done. That no question to a human was left out follows from the definitions. */
 async function requireCare(
   context: AgentContext,
   { ordered_steps }: AgentExecutionPlan,

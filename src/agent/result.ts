@@ -10,7 +10,7 @@ import { stepInPlan } from './step-in-plan.ts';
 
 /**
  * What a read printed, for the user who asked for it: its beginning, each line made visible, so that nothing in it can change a
- * screen. It is data from a program and no instruction to anybody. Null where the step changes something, or the output was erased.
+ * screen. It is data from a program, and never an instruction. Null where the step changes something, or the output was erased.
  */
 export async function readResult(
   context: AgentContext,

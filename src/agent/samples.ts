@@ -34,7 +34,7 @@ function samplesOf(field: Field): string[] {
   return [...(field.examples ?? []), ...formats];
 }
 
-/** What looks like a value of its type: digits with separators. Of other types nobody can tell. */
+/** What looks like a value of its type: digits with separators. For other types there is no way to tell. */
 const FORMS: Partial<Record<Field['type'], RegExp>> = {
   date: /^\d[\d\s./年月日-]*$/,
   integer: /^[\d.,'’]+$/,

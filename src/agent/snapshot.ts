@@ -77,7 +77,7 @@ function parsed(name: string, text: string): ParsedFile {
   return { text, simulation, digest: definitionDigest(simulation) };
 }
 
-/** A file that is not what was registered is a draft, whatever the status of what was: somebody changed it since. */
+/** A file that is not what was registered is a draft, whatever the status of what was registered: the file was changed since. */
 function statusOf({ simulation, digest }: ParsedFile, known: Registered | null, now: Date): SimulationStatus {
   if (known === null || known.version !== simulation.version) return 'Draft';
   if (known.definition !== digest) return 'Draft';
@@ -93,7 +93,7 @@ function catalogBytes({ digest, simulations }: Catalog): Uint8Array {
   return bytes;
 }
 
-/** The definition that was registered, from the store and not from a file that somebody can edit. */
+/** The definition that was registered, from the store and not from a file, which can be edited. */
 export async function definitionOf({ journey, memory }: AgentContext, digest: Digest): Promise<Simulation> {
   const { definitions } = rememberedAt(memory, journey.clock());
   const known = definitions.get(digest);

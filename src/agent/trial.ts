@@ -63,7 +63,7 @@ export interface Tried {
 
 const CANDIDATES = 5;
 
-/** Drafts count as if they were active, so that words can be tried before anybody signs. */
+/** Drafts count as if they were active, so that words can be tried before a human signs. */
 export async function tryWords(
   context: AgentContext,
   { utterance, language }: { readonly utterance: string; readonly language?: string | undefined },

@@ -131,7 +131,7 @@ function find({ finder }: AgentContext, { packet, proposal }: Said, request: Fin
   return 'examine' in finder ? finder.examine(request) : { packet: finder.find(request), context: null };
 }
 
-/** The attacker hands over a packet that was made for somebody else, for another turn, or from another catalog. */
+/** The attacker passes a packet that was made for another user, for another turn, or from another catalog. */
 function requireOurs(packet: FinderPacket, request: FinderRequest): void {
   const same =
     packet.tenant_id === request.tenant_id &&
@@ -198,8 +198,8 @@ function goalOf(
 }
 
 /**
- * Whether anything but the rules of this project led to the packet. The attacker is a finder that names a simulation which nobody
- * asked for, or writes the question to which the user then says an innocent word.
+ * Whether anything but the rules of this project led to the packet. The attacker is a finder that names a simulation which the user
+ * did not ask for, or writes the question to which the user then says an innocent word.
  */
 function isForeign({ finder }: AgentContext, { packet, proposal, is_foreign_question }: Said): boolean {
   const is_given = packet !== undefined || proposal !== undefined;

@@ -29,7 +29,7 @@ export interface Weighed extends SealedDecision {
 }
 
 /**
- * Looks at everything that a dispatch needs, as it is now, and decides. The core asks before it prompts anybody, and the
+ * Looks at everything that a dispatch needs, as it is now, and decides. The core asks before it prompts the user, and the
  * executor asks again before it touches anything: the second answer is the one that counts.
  */
 export async function weigh(context: AgentContext, weighing: Weighing): Promise<Weighed> {
