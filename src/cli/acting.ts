@@ -4,7 +4,7 @@ import type { Options } from './answer.ts';
 import { meantBy, requireTyped } from './operand.ts';
 import type { Opened } from './project.ts';
 
-/** Somebody to whom a human delegated it: acts with a key of its own, without a terminal and without a passphrase. */
+/** A delegate of a human: acts with a key of its own, without a terminal and without a passphrase. */
 interface Delegate {
   readonly signer: Signer;
   readonly delegation: string;

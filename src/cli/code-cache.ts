@@ -68,7 +68,7 @@ export function isWorthKeeping(ran: Iterable<string>, known: CodeCache | null): 
   return known.data.length < limits.code_cache_full_bytes && [...ran].some((name) => !known.parts.has(name));
 }
 
-/** Written by the owner of the script alone: a cache of anyone else would not be read. A new file takes the place of the old one. */
+/** Written by the owner of the script alone: a cache of another user would not be read. A new file takes the place of the old one. */
 export function writeCodeCache(script: ScriptFile, make: () => CodeCache): void {
   if (process.geteuid?.() !== script.stats.uid) return;
   const path = `${script.path}.cache`;

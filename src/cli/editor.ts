@@ -12,7 +12,7 @@ export async function edited(value: JsonObject): Promise<JsonObject> {
   const editor = process.env.VISUAL || process.env.EDITOR;
   if (!editor) refuse('USAGE', 'Say what changes with --arg, --plan or --goal, or set $EDITOR.');
   const terminal = openTerminal();
-  // A folder that only its owner can enter: what is proposed may not be for everyone on this machine.
+  // A folder that only its owner can enter: other users of this machine may not be meant to read what is proposed.
   const folder = mkdtempSync(join(tmpdir(), 'keyturn-edit-'));
   const path = join(folder, 'edit.json');
   try {

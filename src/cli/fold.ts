@@ -49,7 +49,7 @@ function rendered(spans: readonly Span[], { paint }: Sheet): string {
     .join('');
 }
 
-/** Blanks are how a value would push something out of sight, or to where a field begins. */
+/** With blanks a value could push text off the screen, or to where a field begins. */
 function spacesCounted(text: string): string {
   return text.replaceAll('\t', '\\x09').replace(/ {3,}/g, (run) => `[␠×${run.length}]`);
 }

@@ -80,8 +80,8 @@ export async function writeOutput(
 }
 
 /**
- * A new file, taken before the content is made and gone again if that fails: whoever asked for a token in a file must not
- * be granted one and then get nothing. Only its owner can read it.
+ * A new file, taken before the content is made and gone again if that fails: a human who asked for a token in a file must not
+ * sign for one that then cannot be written. Only its owner can read it.
  */
 export async function writeSecret<T>(path: string, make: () => Promise<readonly [string, T]>): Promise<T> {
   let fd: number;

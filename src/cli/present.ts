@@ -11,8 +11,8 @@ export interface Presenting {
 }
 
 /**
- * Shows what a question is about. Its lines go to standard output, where a script reads them, and always to the eyes
- * that will answer: standard output may be a file, or the terminal of somebody else.
+ * Shows what a question is about. Its lines go to standard output, where a script reads them, and always to the terminal
+ * of the human who will answer: standard output may be a file, or another terminal.
  */
 export async function present(
   terminal: Terminal,

@@ -7,7 +7,7 @@ import { readInput } from './input.ts';
 
 type Holder = ReturnType<typeof Keyturn.agentSigner>;
 
-/** The capability and the holder's key that somebody brings along to a run. */
+/** The capability and the holder's key that the caller of a run gives. */
 export function presentedBy({ capability, holderKey }: Options): {
   capability?: string;
   holder_key?: Holder;

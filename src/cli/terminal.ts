@@ -108,7 +108,7 @@ const TYPED_AHEAD_BYTES = 1024 * 1024;
 
 /**
  * Throws away what was typed before the question was there. It cannot be an answer to it: it was meant for another
- * program, or somebody put it there who hopes that the question will come.
+ * program, or an attacker typed it ahead in the hope that the question will come.
  */
 function discardTypeAhead(input: ReadStream): ReadStream {
   // In raw mode a line that was not ended yet can be read too, and nothing that arrives is held back.

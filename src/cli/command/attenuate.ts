@@ -9,7 +9,7 @@ import type { Result } from '../schema.ts';
 import { fields } from '../table.ts';
 import { conditionsOf, publicKeyIn, scopeOf } from '../terms.ts';
 
-/** Makes a capability narrower for somebody else. Needs no project and no control plane, only the holder's key. */
+/** Makes a capability narrower for another holder. Needs no project and no control plane, only the holder's key. */
 export async function attenuate(call: Call): Promise<Answer> {
   const { options } = call;
   const now = new Date();

@@ -101,7 +101,7 @@ function decisionsLine(changed: number, asked: number): string {
 }
 
 /**
- * Makes the files the rules. What would change is on the screen, and the table must hold, before anybody signs. Only on the host, where
+ * Makes the files the rules. What would change is on the screen, and the table must hold, before the human signs. Only on the host, where
  * the files are.
  */
 export function activate(call: Call): Promise<Answer> {

@@ -77,7 +77,7 @@ function withdrawing(call: Call, act: (keyturn: Keyturn) => Change): Promise<Ans
   });
 }
 
-/** All faults at once, before anybody is asked to sign; and which words would lead elsewhere. */
+/** All faults at once, before a human is asked to sign; and which words would lead elsewhere. */
 async function checkedFields(keyturn: Keyturn, id: string): Promise<Field[]> {
   const { faults, changes } = await keyturn.simulations.check({ id });
   if (faults.length > 0)

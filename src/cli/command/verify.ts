@@ -81,7 +81,7 @@ export type VerifiedAnswer = Answer & { readonly result: Verified };
 
 const COMPARE = 'compare it with what its owner told you, or pass it with --key';
 
-/** A key that comes with what it vouches for says only that somebody signed. */
+/** A key that comes with what it vouches for proves a signature, and not whose it is. */
 const UNCONFIRMED: Readonly<Record<Verified['what'], string>> = {
   ledger: COMPARE,
   export: `a forger would have signed the export with another key; ${COMPARE}`,
