@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** A value that changes, and whoever draws it. */
+/** A value that changes, and the listeners that draw it. */
 export interface Cell<T> {
   get(): T;
   set(next: T): void;

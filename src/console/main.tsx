@@ -27,7 +27,7 @@ async function main(root: HTMLElement): Promise<void> {
   app.onDrawn();
 }
 
-/** Whether there is a session, the first answer says: nobody is asked for it alone. Without one it says how to get one. */
+/** The first answer tells whether there is a session, so there is no request for that alone. Without a session the page says how to get one. */
 function Console({ shutting }: { readonly shutting: Shutting }) {
   const app = useApp();
   const { state } = useCell(app.live);

@@ -8,10 +8,10 @@ import { cut, plural } from '../words.ts';
 
 export type Pieces = ShownEffect['headline']['value'];
 
-/** Longer values are cut until somebody opens them. */
+/** Longer values are cut until the reader opens them. */
 export const CUT_CHARS = 600;
 
-/** What somebody else chose: dotted, by itself in its reading direction, never as markup, and in one alphabet a word. */
+/** A value that an agent or another person chose: dotted, by itself in its reading direction, never as markup, and in one alphabet a word. */
 export function Val({ text }: { readonly text: string }) {
   return <bdi class="val">{unmixed(text)}</bdi>;
 }
@@ -48,7 +48,7 @@ export function ValueText({ pieces, label }: { readonly pieces: Pieces; readonly
   );
 }
 
-/** Words that somebody else wrote: boxed by a dashed line, in the serif voice. */
+/** Text that an agent or another person wrote: boxed by a dashed line, in the serif voice. */
 export function Words({
   who,
   text,
@@ -128,7 +128,7 @@ export function Fold({
 }: {
   title: string;
   note?: string;
-  /** Made when it is opened. Not for what has to be opened before somebody decides: that is known once it is drawn. */
+  /** Made when it is opened. Not for what has to be opened before a decision: that is known once it is drawn. */
   later?: () => ComponentChildren;
   children?: ComponentChildren;
 }) {

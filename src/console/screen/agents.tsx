@@ -6,7 +6,7 @@ import { List, PageFrame } from '../part/page.tsx';
 import { SignedAct } from '../part/signed-act.tsx';
 import { dayOf, span } from '../words.ts';
 
-/** Agents only propose. A token shows at the door who asks; its secret is made here, and only its digest is sent. */
+/** Agents only propose. A token shows the service who asks; its secret is made here, and only its digest is sent. */
 function Agents(_: { readonly id: string }) {
   const { api } = useApp();
   const told = useTold(

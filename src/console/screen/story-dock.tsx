@@ -98,7 +98,7 @@ function UndoCall({ intent: { intent_id, tool } }: { readonly intent: Intent }) 
   const ask = (declared_goal: string): SignatureAsked => ({
     verb: 'intents.undo',
     request: { intent_id, declared_goal },
-    // The hash is of an envelope that the service makes: what it asks for is drawn before anybody decides on it.
+    // The hash is of an envelope that the service makes: what it asks for is drawn before a human decides on it.
     expected: { format: 'keyturn-proposal/1', fixed: {}, free: ['hash'] },
   });
   const done = ([first]: readonly FinishedAct[]) => {

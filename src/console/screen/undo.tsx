@@ -15,7 +15,7 @@ const STEPS: Readonly<Record<string, string>> = {
   except: 'Left alone',
 };
 
-/** What an undo would do, before anybody signs it. */
+/** What an undo would do, before a human signs it. */
 function Undo({ id }: { readonly id: string }) {
   const { api } = useApp();
   const told = useTold(
