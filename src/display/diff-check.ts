@@ -7,7 +7,7 @@ import { isPin } from '../plan/state/pin.ts';
 import { type Shown, type ShownHunk, worded } from './shown.ts';
 
 /**
- * Diffs need the files, which only the service has. Whoever draws a diff that a service made compares it here with the two texts, and
+ * Diffs need the files, which only the service has. A screen that draws a diff of a service compares it here with the two texts, and
  * the texts with the digests of the effect, before anything is signed.
  */
 

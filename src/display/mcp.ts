@@ -50,7 +50,7 @@ export function showMcp(effect: McpEffect): Shown {
   };
 }
 
-/** What the client can be asked for, and what it answered: by itself or by its user, which nobody can tell here. */
+/** What the client can be asked for, and what it answered: by itself or by its user, which cannot be told apart here. */
 function inputLines({ capabilities, responses, state }: CallInput): Line[] {
   const names = Object.entries(capabilities).map(([name, how]) => {
     const ways = Object.keys(how ?? {}).join(', ');

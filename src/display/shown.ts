@@ -85,7 +85,7 @@ export interface Block {
 }
 
 export interface ShownHunk extends Hunk {
-  /** Its lines are not here: so many are read apart, by whoever looks at this place. */
+  /** Its lines are not here: so many are read by a request of their own when this place is looked at. */
   readonly apart?: number;
 }
 

@@ -6,7 +6,7 @@ import type { Block, Shown } from './shown.ts';
 
 /**
  * What a human signs, made again where they look: in a page, or at a terminal far from the service. A service that draws up another act
- * than was shown is refused by whoever shows it.
+ * than was shown is refused where it is shown.
  */
 
 /** What is expected to be signed, from what was shown and asked for. */
@@ -51,7 +51,7 @@ export interface OtherAct {
 type JsonMembers = Readonly<Record<string, Json>>;
 
 /**
- * The statement, made again from what was shown. Of the text that came from the service only ids and times that nobody else can know are
+ * The statement, made again from what was shown. Of the text that came from the service only ids and times that the service alone can know are
  * taken over; every other difference is told. The digest is of the text that was made here.
  */
 export function rebuiltAct(

@@ -13,7 +13,7 @@ export function hasNoExecutor(waits_for: WaitsFor | null): waits_for is WaitsFor
   return waits_for !== null && waits_for.enrolled === 0;
 }
 
-/** Some could take the order, and none of them runs. What this host can run by hand waits for nobody. */
+/** Some could take the order, and none of them runs. An order that this host can run by hand does not count as waiting. */
 export function isUnserved(waits_for: WaitsFor | null): waits_for is WaitsFor {
   return waits_for !== null && waits_for.enrolled > 0 && waits_for.running === 0 && !waits_for.is_here;
 }
