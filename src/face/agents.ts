@@ -8,7 +8,7 @@ import { tokenUses } from '../project/token-uses.ts';
 import { askedId, digest, id, name, publicKey, time, why } from './parts.ts';
 import { act, here, nothing, read, write } from './verb.ts';
 
-/** What a human lets the key of somebody else do, for a while. */
+/** What a human lets the key of another principal do, for a limited time. */
 export const agents = {
   delegate: write({
     open_to: 'people',

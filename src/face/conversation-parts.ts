@@ -160,7 +160,7 @@ const move = once(() =>
 export const conversationTold = once(() =>
   z.strictObject({
     ...shape(),
-    /** Null when it waits for nobody. */
+    /** Null when it does not wait. */
     next: next().nullable(),
     /** What was said, oldest first. */
     talk: z.array(said).readonly(),

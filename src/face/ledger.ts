@@ -15,7 +15,7 @@ import { act, here, nothing, read, write } from './verb.ts';
 
 const asked = once(() =>
   z.strictObject({
-    /** Texts of heads that somebody kept. */
+    /** Texts of heads that the caller kept. */
     kept: z.array(z.string()).readonly().optional(),
     /** The fingerprint of the ledger key that the owner of the ledger told. */
     key: z.string().optional(),

@@ -72,7 +72,7 @@ export const status = z.enum(STATUSES);
 
 export const standing = z.enum(STATUS_WORDS).meta({ id: 'standing' });
 
-/** Whom the policies ask to look at what waits; `null`: all who could approve it, and always to an agent. It gives nobody a right. */
+/** Whom the policies ask to look at what waits; `null`: all who could approve it, and always to an agent. It gives no right to approve. */
 export const reviewers = z.array(name).readonly().nullable();
 
 /** Which executors an order waits for, by name or label. What none takes in time lapses. */
@@ -147,7 +147,7 @@ export const runRecord = z
     journal: digest.nullable(),
     /** When its backups were given up; `null` while they are kept. */
     expired_at: time.nullable(),
-    /** The human who stopped it; `null` while nobody has. */
+    /** The human who stopped it; `null` while it was not stopped. */
     stopped: z.strictObject({ by: name, at: time }).readonly().nullable(),
   })
   .meta({ id: 'run' });
@@ -196,7 +196,7 @@ export const intent = z
       )
       .readonly(),
     capabilities: z.array(recorded.readonly()).readonly(),
-    /** The humans who broke the glass for the present attempt. */
+    /** The humans who confirmed a break-glass for the present attempt. */
     glass: z.array(z.strictObject({ by: name, key: z.string(), at: time }).readonly()).readonly(),
     /** Who submitted it under a delegation. */
     delegates: z.array(name).readonly(),

@@ -104,7 +104,7 @@ export const policies = {
       z.strictObject({
         active: digest.nullable(),
         files: digest,
-        /** The texts that `files` is the digest of: whoever draws the difference compares it with them. */
+        /** The texts that `files` is the digest of: a screen that draws the difference compares it with them. */
         source: policySource(),
         /** Those of `active`. */
         active_source: policySource().nullable(),

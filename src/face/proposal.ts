@@ -6,7 +6,7 @@ import type { Proposal } from '../journey/propose.ts';
 import { calledName } from '../mcp-call/name.ts';
 import { digest, id, name, time } from './parts.ts';
 
-/** What whoever proposed something is told. */
+/** What a proposer is told of its proposal. */
 export const proposal = once(() =>
   z.strictObject({
     intent_id: id,

@@ -119,7 +119,7 @@ export type Methods<T extends Verbs> = {
     : (request: RequestOf<T[N]>) => Promise<ResultOf<T[N]>>;
 };
 
-/** For whoever `who` says is calling. What is refused is told with the name of the verb, and with nothing else. */
+/** For the caller that `who` answers. A refusal is counted with the name of the verb, and with nothing else. */
 export function methodsOf<T extends Verbs>(
   namespace: string,
   verbs: T,
