@@ -2,7 +2,7 @@ import { inflection } from './similar.ts';
 import { type Spoken, spokenIn } from './speech.ts';
 
 /**
- * Words of talking about a thing, or of doing with it what is everybody's to do: why, how long, the rules, translate,
+ * Words of talking about a thing, or of doing with it what needs no simulation: why, how long, the rules, translate,
  * rename. Where a simulation has no word for them, it is probably not what is wanted.
  */
 const ASIDES: Readonly<Record<string, string>> = {

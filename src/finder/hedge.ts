@@ -8,7 +8,7 @@ import { blankedData } from './text.ts';
 /**
  * Goals that are denied or only thought about: "never delete it", "should I delete it?". Nothing of the kind goes on
  * without a question. This reads more as a denial than speech.ts, which weighs candidates: here too much costs a question,
- * and too little runs what somebody told us not to run.
+ * and too little runs what the user told us not to run.
  */
 export interface Hedge {
   /** The words that are denied, by place. */

@@ -4,7 +4,7 @@ import { clausesOf, unaskedKind } from './saying.ts';
 import type { Simulation } from './simulation.ts';
 
 /**
- * Whether what a simulation without words was known by is told, asked about or otherwise no request. Nobody says which word of a phrase
+ * Whether what a simulation without words was known by is told, asked about or otherwise no request. A phrase does not say which of its words
  * is the act, so one clause that is a request is enough. Its own phrases may be of any kind: "what if it rains".
  */
 export function isPhraseUnasked(

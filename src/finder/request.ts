@@ -14,7 +14,7 @@ export interface FinderRequest {
   readonly idempotency_key: string;
   /** The goal. While a question is being answered it stays the same, and the answer is in `clarify`. */
   readonly utterance: string;
-  /** Of the conversation; guessed from the goal when nobody says. It decides in which language to ask back. */
+  /** Of the conversation; guessed from the goal when it is not given. It decides in which language to ask back. */
   readonly language?: string;
   /** That of the turn before in the same conversation. It is kept while the words do not clearly change it. */
   readonly language_before?: string;

@@ -79,7 +79,7 @@ export interface Unasked {
 }
 
 /**
- * The simulation that is named best of those that nobody asks for now: it is denied, told, wished for or made to depend on
+ * The simulation that is named best of those that are not asked for now: it is denied, told, wished for or made to depend on
  * something. Null where none is named as clearly as a goal would have to name it to be asked about.
  */
 export function unaskedIn(

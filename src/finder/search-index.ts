@@ -170,7 +170,7 @@ export interface Query {
 /** Two slips cover one swap of neighbours, which counts as two here. What is too far is sorted out by `similarity`. */
 const FUZZY = 2;
 
-/** The same words as somebody typed them, with slips of the finger, and their stems, as beginnings of other words. */
+/** The same words as a user typed them, with slips of the finger, and their stems, as beginnings of other words. */
 export function queryOf(terms: readonly string[]): Query {
   const stems = terms.filter((term) => !isPair(term) && term.length >= shortest(term)).map(stemOf);
   const typed = terms.length;

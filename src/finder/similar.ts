@@ -1,5 +1,5 @@
 /**
- * How far a word that somebody typed can stand for a word of the catalog: 1 is the same word, 0 another one. The first
+ * How far a word that a user typed can stand for a word of the catalog: 1 is the same word, 0 another one. The first
  * letter must agree: typing errors are rare there, and `unlock` must never pass for `lock`, nor `desactivar` for `activar`.
  */
 export function similarity(typed: string, known: string): number {

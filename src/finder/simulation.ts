@@ -5,7 +5,7 @@ import { parseYaml } from '../canonical/yaml.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 
-/** The shape of one `simulations/*.yaml`. An unknown key is refused: somebody meant it to do something. */
+/** The shape of one `simulations/*.yaml`. An unknown key is refused: its author meant it to do something. */
 
 /** The most that one simulation may hold, each with its reason. */
 export const simulationLimits = {
@@ -42,7 +42,7 @@ const line = z
   .max(simulationLimits.line_chars)
   .refine((text) => visible(text) === text, 'has a character that nobody can see');
 
-/** A text per language. English is always there, so that there is something to say to everybody. */
+/** A text per language. English is always there, so that a user of any language has a text. */
 const texts = z
   .record(language, line)
   .refine((given) => Object.hasOwn(given, 'en'), 'has no English text')
@@ -87,7 +87,7 @@ const field = z
     /** Two or three ways to answer, shown with the question. */
     formats: z.array(line).min(2).max(3),
     examples: z.array(line).max(8).optional(),
-    /** How a value is found in what somebody says. Without it the value is always asked for. */
+    /** How a value is found in what the user says. Without it the value is always asked for. */
     extract: extract.optional(),
   })
   .superRefine((given, context) => {
@@ -148,7 +148,7 @@ export const simulationSchema = z
     words: vocabulary.optional(),
     priority: z.int().min(0).max(100).default(50),
     risk: z.enum(['LOW', 'MEDIUM', 'HIGH']),
-    /** No defaults: whoever writes a simulation says what it does to the world. */
+    /** No defaults: the author of a simulation says what it does to the world. */
     impactful: z.boolean(),
     side_effecting: z.boolean(),
     irreversible: z.boolean(),
@@ -193,7 +193,7 @@ export function placeholdersIn(value: unknown): string[] {
   return Object.values(value).flatMap(placeholdersIn);
 }
 
-/** Whoever sends it must say yes to it first. */
+/** The user must say yes to it first. */
 export function needsConfirmation({ impactful, side_effecting, irreversible }: Simulation): boolean {
   return impactful || side_effecting || irreversible;
 }

@@ -2,7 +2,7 @@ import { folded } from './fold.ts';
 import { STOP_WORDS } from './stop-words.ts';
 
 /**
- * What somebody says, cut into the pieces that are compared. Nothing here asks the platform for its idea of a language:
+ * What a user says, cut into the pieces that are compared. Nothing here asks the platform for its idea of a language:
  * word segmentation differs between versions, and the same text must always give the same pieces.
  */
 
@@ -13,7 +13,7 @@ const HIRAGANA = /^[\p{Script=Hiragana}\u30fc]$/u;
 
 /**
  * One piece of a text. A word is known by its one term; a character of an unspaced script by the pairs around it, because
- * nobody says where its word ends.
+ * the text does not mark where its word ends.
  */
 export interface Unit {
   readonly terms: readonly string[];

@@ -6,7 +6,7 @@ export interface TextProblem {
   readonly message: string;
 }
 
-/** Controls but tabs and line breaks; what turns the reading direction; what nobody sees; half characters; private ones. */
+/** Controls but tabs and line breaks; what turns the reading direction; what is not visible; half characters; private ones. */
 const UNSAFE =
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\p{Cs}\p{Co}\u{e0000}-\u{e007f}]/u;
 /** Joiners are spelling in some scripts and in emoji. Anywhere else they hide a difference. */

@@ -4,7 +4,7 @@ import type { Scalar } from './packet.ts';
 import { type Field, simulationLimits } from './simulation.ts';
 import { namedDay } from './spoken-value.ts';
 
-/** Patterns that are compiled already. Somebody who reads many fields compiles each pattern once. */
+/** Patterns that are compiled already. A caller that reads many fields compiles each pattern once. */
 export type Patterns = ReadonlyMap<string, RE2JS>;
 
 const NO_PATTERNS: Patterns = new Map();
@@ -36,7 +36,7 @@ export function readValue(field: Field, text: string, patterns: Patterns = NO_PA
 function textValue({ pattern, max_length }: Field, text: string, patterns: Patterns): string | null {
   if (text === '' || text.length > (max_length ?? simulationLimits.value_chars)) return null;
   if (visible(text) !== text) return null;
-  // RE2: somebody else chooses the text, and a backtracking engine can be made to hang with one.
+  // RE2: an attacker may choose the text, and can make a backtracking engine hang.
   if (pattern === undefined) return text;
   return (patterns.get(pattern) ?? RE2JS.compile(pattern)).matches(text) ? text : null;
 }

@@ -4,7 +4,7 @@
  * speaker of the language agrees with it, not because a saying in some corpus needs it.
  */
 
-/** What somebody does with an act by naming it. Only a request now can match; everything else is asked about at most. */
+/** What a speaker does with an act by naming it. Only a request now can match; everything else is asked about at most. */
 export const SAYING_KINDS = ['ability', 'report', 'denial', 'condition', 'quotation', 'wish'] as const;
 export type SayingKind = (typeof SAYING_KINDS)[number];
 
@@ -28,7 +28,7 @@ export interface LanguageRules {
   readonly told_form?: RegExp;
   /**
    * Forms in which an act is spoken of more than asked for: "showing", "gezeigt", folded, with what they are forms of. They never lead to a
-   * match; they tell what nobody asked for from what is not there.
+   * match; they tell an act that is only spoken of from one that is not there.
    */
   readonly spoken_of?: readonly (readonly [form: RegExp, word: string])[];
   /** Forms of verbs that no rule of endings finds: the form, and the word as it stands in a dictionary. */

@@ -134,7 +134,7 @@ function answerOf(entry: LexiconEntry, token: string): 'YES' | 'NO' | null {
   return answerThere(entry, token) ?? (isOrder(entry, token) ? 'YES' : null);
 }
 
-/** The same for whoever was asked in another language: there an order may be an ordinary word. */
+/** The same for a user who was asked in another language: there an order may be an ordinary word. */
 function answerThere(entry: LexiconEntry, token: string): 'YES' | 'NO' | null {
   const { affirmative, negative, going, polite } = entry;
   if (affirmative.includes(token)) return 'YES';

@@ -18,5 +18,5 @@ export const LEXICON: ReadonlyMap<string, LexiconEntry> = new Map(
   entries.map((entry) => [entry.language, entry]),
 );
 
-/** Names the words themselves: whoever changes one changes this, and old confirmations still say what they went by. */
+/** A digest of the words: a change of one word changes it, and old confirmations still say which words they were read by. */
 export const LEXICON_VERSION = `confirm-lexicon/2+sha256:${sha256(canonicalBytes(entries))}`;
