@@ -140,7 +140,7 @@ function undoneOf({ plans }: AgentState, plan_id: string): AgentPlan {
 }
 
 /**
- * Only a step that waits for a yes takes one. A no is taken at any moment until the dispatch, whether or not anybody was
+ * Only a step that waits for a yes takes one. A no is taken at any moment until the dispatch, whether or not the user was
  * asked, and is final.
  */
 function confirmed(step: AgentStep, { answer, proof }: Body<'agent.confirmed'>, at: string): AgentStep {

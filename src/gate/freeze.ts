@@ -57,7 +57,7 @@ export interface FreezeFacts {
   readonly tools?: readonly string[];
 }
 
-/** Only two humans who broke the glass for this attempt go past a freeze, and only past one that they knew of. */
+/** Only a break-glass of two humans for this attempt goes past a freeze, and only past one that they knew of. */
 export function frozenFor(state: IntentState, facts: FreezeFacts): Freeze | null {
   const { freezes, tenant, at, isLiveKey, tools = [] } = facts;
   if (freezes.length === 0) return null;

@@ -23,8 +23,8 @@ export function isOwnRequest({ proposer, on_behalf_of }: Asked, human: string): 
 
 /**
  * The same for a delegation that stands for an approval. A proposer that submits under what was delegated to it is asked
- * by many, and the human who delegated it is only one of them; with anybody else in between, the human approves for
- * themselves.
+ * by many, and the human who delegated it is only one of them; with another delegate, the approval counts as
+ * one of the human who delegated.
  */
 export function isOwnDelegated(asked: Asked, root: string, delegate: string): boolean {
   return delegate === asked.proposer ? root === asked.proposer : isOwnRequest(asked, root);

@@ -105,7 +105,7 @@ export interface Run {
   readonly journal: Digest | null;
   /** When a human gave up its backups; `null` while they are kept. */
   readonly expired_at: string | null;
-  /** The human who stopped it, and when; `null` while nobody has. */
+  /** The human who stopped it, and when; `null` while it was not stopped. */
   readonly stopped: { readonly by: string; readonly at: string } | null;
 }
 
@@ -142,7 +142,7 @@ export interface IntentState {
   /** What the intent names: first what it asks for, then what a human may turn to after a failure. */
   readonly choices: readonly { readonly tool: string; readonly effect_digest: Digest }[];
   readonly replaces: string | null;
-  /** What a human proposed in its place, which ended it; null while nobody has. */
+  /** What a human proposed in its place, which ended it; null while it was not replaced. */
   readonly replaced_by: string | null;
   /** The digest of what its proposer can show to withdraw it. */
   readonly receipt: Digest;
@@ -150,7 +150,7 @@ export interface IntentState {
   readonly expires_at: string;
   readonly approvals: readonly Approval[];
   readonly capabilities: readonly Capability[];
-  /** The humans who broke the glass for the present attempt. */
+  /** The humans who confirmed a break-glass for the present attempt. */
   readonly glass: readonly { readonly by: string; readonly key: string; readonly at: string }[];
   /** Who submitted it under a delegation. */
   readonly delegates: readonly string[];
