@@ -77,7 +77,7 @@ async function ledgerKey(context: Context): Promise<VerifierKey> {
 }
 
 export interface VerifyOptions {
-  /** Texts of heads that somebody kept. */
+  /** Texts of heads that the caller kept. */
   readonly kept?: readonly string[];
   /** The fingerprint that the auditor was given by the owner of the ledger. */
   readonly key?: string;

@@ -41,7 +41,7 @@ export interface BegunCall {
   readonly intent_id: string;
   /**
    * `proposed`: it is new, and waits for a human. `same`: the same call waits or runs already. `again`: it ended a short while ago, and
-   * nobody knows that its answer was read, so this is that answer. `granted`: it ran under a grant.
+   * its answer may not have been read, so this is that answer. `granted`: it ran under a grant.
    */
   readonly how: 'proposed' | 'same' | 'again' | 'granted';
   /** Why a grant that covers it was not used; null where none was refused. */

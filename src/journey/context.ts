@@ -225,7 +225,7 @@ export interface Kept {
 }
 
 /**
- * Runs a step whose refusal is a fact: it is recorded once, then thrown on. The step hands over each decision that it
+ * Runs a step whose refusal is a fact: it is recorded once, then thrown on. The step passes on each decision that it
  * asks for; the last one is recorded beside the refusal, since that is where it stopped.
  */
 export async function recordingRefusal<T>(

@@ -22,7 +22,7 @@ export interface DelegateRequest {
   readonly grant?: GrantLimits;
 }
 
-/** A human lets somebody else's key submit and be granted certain actions, until a certain time. */
+/** A human lets the key of another principal submit and be granted certain actions, until a certain time. */
 export async function delegate(
   context: Context,
   request: DelegateRequest,

@@ -71,7 +71,7 @@ export interface AssignRequest {
   readonly signer: Signer;
 }
 
-/** Says which roles somebody has. Policies ask for them. */
+/** Says which roles a principal has. Policies ask for them. */
 export async function assign(context: Context, request: AssignRequest): Promise<Event<'role.assigned'>> {
   const { name, roles, reason, signer } = request;
   const now = context.clock();

@@ -18,7 +18,7 @@ export interface Listener {
 const LOOK_MS = 25;
 const FLOOR_MS = 2_000;
 
-/** Looks for new entries once for all who wait in this process, and only while somebody does. */
+/** Looks for new entries once for all listeners of this process, and only while there is one. */
 export class Follower {
   readonly #store: Store;
   readonly #listeners = new Set<Listener>();

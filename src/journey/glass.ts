@@ -45,7 +45,7 @@ export async function breakGlass(
 
 /**
  * Whether two humans still go past the policies for this attempt: their keys are good, it is not too long ago, and the
- * policies still permit to break the glass.
+ * policies still permit a break-glass.
  */
 export async function glassHolds(
   context: Context,

@@ -192,7 +192,7 @@ export async function draftOrder(
   return { ordered, objects: bounds ? [bounds.bytes] : [] };
 }
 
-/** A human, or somebody to whom a human delegated this action. */
+/** A human, or a delegate of a human for this action. */
 async function askerOf(
   context: Context,
   { signer, delegation }: GrantRequest,

@@ -43,7 +43,7 @@ export interface IssueDecision {
   readonly ordinal: number | null;
 }
 
-/** Asks the policies. Only two humans who broke the glass go past a no. */
+/** Asks the policies. Only a break-glass of two humans goes past a no. */
 export async function decideIssue(
   context: Context,
   { standing: { state }, system, authorities, asked, principal, delegated, terms, now }: Issuing,

@@ -17,7 +17,7 @@ interface IntentFilter {
   readonly text?: string | undefined;
   /**
    * What this human is asked to look at: it waits, they neither approved nor, unless they are the only human, proposed it, and the policies
-   * ask them, or nobody in particular.
+   * ask them, or name no reviewer.
    */
   readonly needs?: string | undefined;
 }

@@ -51,7 +51,7 @@ interface About {
   readonly intent_id: string;
 }
 
-/** A run, whoever asked for it: a human at a terminal or the agent core. */
+/** A run, asked for by a human at a terminal or by the agent core. */
 export function observedRun(
   telemetry: Telemetry,
   { intent_id }: About,

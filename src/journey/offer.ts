@@ -19,7 +19,7 @@ export interface OfferRequest extends Omit<GrantRequest, 'signer' | 'delegation'
   readonly by: string;
 }
 
-/** What a capability for the intent would be about, unless whoever asks for it wants less. */
+/** What a capability for the intent would allow, unless the caller asks for less. */
 export interface Offer {
   readonly state: IntentState;
   readonly shown: Shown;
@@ -29,7 +29,7 @@ export interface Offer {
 }
 
 /**
- * What a human looks at before signing a grant. Where the gate would say no in any case it says so now, before anybody
+ * What a human looks at before signing a grant. Where the gate would say no in any case it says so now, before the human
  * types a passphrase, and that refusal is recorded as the one of the grant itself would be.
  */
 export async function offer(context: Context, request: OfferRequest): Promise<Offer> {

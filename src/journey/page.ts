@@ -85,7 +85,7 @@ async function placeBefore({ store }: Context, until: string | undefined): Promi
 
 const CURSOR = /^([0-9a-z]{1,11})-([0-9a-f]{16})$/;
 
-/** Where a page ended, bound to the list that it belongs to. It opens nothing: whoever makes one up finds a place in their own list. */
+/** Where a page ended, bound to the list that it belongs to. It is no secret: a caller who makes one up gets a place in their own list. */
 function cursorOf(context: Context, list: string, filter: object, seq: number): string {
   return `${seq.toString(36)}-${sealOf(context, list, filter, seq)}`;
 }

@@ -15,7 +15,7 @@ import type { Effect } from './derived.ts';
 import { actionOf, categoryOf, neededScope } from './reach.ts';
 import { requireAsOrdered } from './terms.ts';
 
-/** What whoever runs brings along. Without a text the newest capability that was ordered for the intent is used. */
+/** What the caller of a run gives. Without a text the newest capability that was ordered for the intent is used. */
 export interface Presented {
   readonly text?: string;
   /** The key of the holder, for a capability that is bound to one. */

@@ -31,7 +31,7 @@ export interface Proposal {
 /**
  * Step 0 of 002: writes a draft and fixes its hash. An agent may do this; nothing is allowed by it. With the proposer's key
  * the name is proven, without it the name is a claim. `on_behalf_of` is for the agent core alone: it is the user who asked,
- * and whoever asks is no approver.
+ * and a user who asks is no approver.
  */
 export async function propose(
   context: Context,
@@ -195,7 +195,7 @@ function receiptFor(
   key: ProposalKey | null,
   signer: Signer | undefined,
 ): string {
-  // Whoever can sign needs no receipt, and an idempotency key can be guessed where it is not chosen with care.
+  // A proposer that signs needs no receipt. One made from its idempotency key could be guessed, so it is random.
   if (signer) return randomBytes(32).toString('base64url');
   return key ? receiptOf(key) : own_receipt(intent_id);
 }

@@ -11,7 +11,7 @@ import { refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 
 /**
- * What a dispatch rests on, as the entries tell it and not as the projection does: whoever can write to the database file
+ * What a dispatch rests on, as the entries tell it and not as the projection does: an attacker with write access to the database file
  * can write a yes into a row, or make a revoked user active again. Each row must say what its entries say.
  */
 
@@ -56,7 +56,7 @@ export function provenSimulations(
   });
 }
 
-/** Null for somebody who is not enrolled. */
+/** Null for a name that is not enrolled. */
 export function provenPrincipal(context: Context, name: string): Promise<Principal | null> {
   return agreed(context, async () => {
     const told = (await context.ledger.standing()).authorities.principal(name);
@@ -65,7 +65,7 @@ export function provenPrincipal(context: Context, name: string): Promise<Princip
   });
 }
 
-/** A caller may name anybody, also something that is no principal at all. */
+/** A caller may name any subject, also one that is no principal. */
 export function only(
   { read_entry }: Context,
   entries: readonly SealedEntry[],
@@ -74,7 +74,7 @@ export function only(
   return entries.filter(({ bytes }) => isOneOf(kinds, read_entry(bytes).event));
 }
 
-/** What the agent core proposed runs only while it is dispatched, whoever holds a capability for it. */
+/** What the agent core proposed runs only while it is dispatched. A capability alone is not enough. */
 export async function requireDispatchedNow(context: Context, intent: IntentState): Promise<void> {
   if (!needsDispatch(intent)) return;
   const row = await context.store.find('dispatched', intent.intent_id);

@@ -142,7 +142,7 @@ function namedShortly(paths: readonly string[]): readonly string[] {
   return fits(folders) ? folders : distinct(paths.map((path) => (path.startsWith('/') ? '/' : '.')));
 }
 
-/** The sandbox as the capability narrows it. A scope that reaches beyond the approved sandbox is refused, whoever signed it. */
+/** The sandbox as the capability narrows it. A scope that reaches beyond the approved sandbox is refused, whatever signature it has. */
 export function confinedTo(effect: ToolEffect, scope: ResourceScope): ToolEffect {
   if (effect.sandbox === 'none') return effect;
   if (!isScopeWithin(scope, neededScope(effect)))

@@ -111,7 +111,7 @@ export async function askedToRun(
 
 const NOBODY: Authorities = { principal: () => null, delegation: () => null };
 
-/** What the capability rests on: whoever ordered it, and everybody whom the decision to issue it counted. */
+/** What the capability rests on: who ordered it, and the approvers whom the decision to issue it counted. */
 function requireStillCounted(
   standing: Standing,
   { recorded }: UsableCapability,

@@ -171,7 +171,7 @@ async function withoutErased(
   }
 }
 
-/** Nobody can say what happened: a human has to. */
+/** What happened is not known to any process: a human has to say. */
 export function inDoubt(execution_id: string, error: unknown, violation: Violation | null = null): never {
   const because = error instanceof Refusal ? error.code : 'INTERNAL';
   const stopped_by = violation ? { stopped_by: violation.refusal.code } : {};

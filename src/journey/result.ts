@@ -9,7 +9,7 @@ import { standingNow } from './life.ts';
 import { printed } from './tell.ts';
 import { undoIfAny } from './undo.ts';
 
-/** What became of an intent, for whoever proposed it. */
+/** What became of an intent, for its proposer. */
 export interface IntentResult {
   readonly intent_id: string;
   readonly status: IntentStatus;

@@ -9,10 +9,10 @@ import { type Context, humansNow } from './context.ts';
 import { openAsked } from './effect.ts';
 import { questionAbout } from './rules.ts';
 
-/** Whom the active policies ask to look at an intent, by name; null for all who could approve it. It gives nobody a right, and takes none. */
+/** Whom the active policies ask to look at an intent, by name; null for all who could approve it. It gives no right, and takes none. */
 export type Reviewers = readonly string[] | null;
 
-/** Who is asked to look at an intent now. Null where it does not wait, and where the policies name nobody who could approve it. */
+/** Who is asked to look at an intent now. Null where it does not wait, and where the policies name no human who could approve it. */
 export async function reviewersOf(context: Context, state: IntentState): Promise<Reviewers> {
   const routed = await routedOf(context, state);
   return routed === null ? null : routed.at(context.clock());
@@ -81,7 +81,7 @@ function askedAbout(
   return {
     ...question,
     principal: { kind, name, roles, enrolled_by },
-    // Nobody acts yet, from whatever account.
+    // No human acts yet, so there is no account to compare.
     context: { ...question.context, same_account: false, waited_s },
   };
 }

@@ -229,7 +229,7 @@ function manifestIn(root: string, reports: string): RollbackManifest | null {
   }
 }
 
-/** Nobody undoes what is still being done, or is being undone by somebody else. */
+/** Refuses to undo a run that may still be going on, or that another process is undoing. */
 async function requireIdle(
   context: Context,
   state: IntentState,

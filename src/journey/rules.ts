@@ -52,7 +52,7 @@ export interface Matter {
   readonly effect: Effect;
   readonly system: System;
   readonly now: Date;
-  /** Where the signed entries were read: roles are then taken from them and not from a row that somebody may have written. */
+  /** Where the signed entries were read: roles are then taken from them and not from a row, which an attacker may have written. */
   readonly authorities?: Authorities;
   /** The capability that is asked for. */
   readonly grant?: {

@@ -37,7 +37,7 @@ export interface RunRequest extends LookRequest {
   /** The digest of what was shown, from `look`, `turn` or `grant`. Asking with it is the yes: there is no default. */
   readonly seen: Digest;
   readonly abort?: AbortSignal | undefined;
-  /** Asked just before the claim: a run that nobody waits for any more does not begin. */
+  /** Asked just before the claim: a run that its caller no longer waits for does not begin. */
   readonly isWanted?: (() => boolean) | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** The claim is durable, and the effect begins. It must not throw. */
@@ -160,7 +160,7 @@ function claim(
   });
 }
 
-/** What was only ordered is issued with the claim. Whoever comes second is told when the first one came. */
+/** What was only ordered is issued with the claim. On CLAIM_TAKEN the refusal tells the time of the run that won. */
 async function take(
   { store }: Context,
   claimed: Event<'execution.claimed'>,

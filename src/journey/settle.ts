@@ -31,7 +31,7 @@ export async function resolve(
   const run = state.runs.at(-1);
   if (run?.execution_id !== execution_id || !isInDoubt(state)) refuse('RESOLVE_NOT_DUE');
   if (state.status === 'claimed') requireDead(context, execution_id, run.executor, request.host_is_dead);
-  // What a tool does until its end, a human who looked before did not see: nobody says yet that it did not happen.
+  // A human who looked before the tool ended did not see what it did after that: `did_not_happen` is refused while it lives.
   const most_ms = outcome === 'did_not_happen' && state.status === 'claimed' ? 0 : ENDING_MS;
   await requireLetGo(context, execution_id, most_ms);
   const facts = { execution_id, attempt: run.attempt, outcome, reason };
@@ -52,7 +52,7 @@ function isInDoubt({ status }: IntentState): boolean {
   return status === 'claimed' || status === 'partial';
 }
 
-/** Nobody settles what may still be going on. A run on another host needs a human's word. */
+/** Refuses to settle a run that may still be going on. A run on another host needs a human's word. */
 export function requireDead(
   context: Context,
   execution_id: string,

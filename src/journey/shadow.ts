@@ -33,7 +33,7 @@ export interface ShadowedCall extends Omit<Would, 'ruling'> {
 }
 
 /**
- * A call of a tool that a human accepted in shadow mode. Nobody approves it. It is derived as any other, written down with what the gate would
+ * A call of a tool that a human accepted in shadow mode. It needs no approval. It is derived as any other, written down with what the gate would
  * have done, sent once, and its end is written down.
  */
 export async function shadowCall(opened: Context, request: CallRequest): Promise<ShadowedCall> {

@@ -22,7 +22,7 @@ import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
 import { openEffect } from './sealed-effect.ts';
 
 /**
- * Step 1 of 002, for whoever submits: what the intent says about its own bounds must be clear and must hold, and the
+ * Step 1 of 002, for each submitter: what the intent says about its own bounds must be clear and must hold, and the
  * policies must accept it. Schema, issuer and expiry were looked at before.
  */
 export async function accept(

@@ -126,7 +126,7 @@ export function sealBounds(
   return { digest: sha256(bytes), bytes };
 }
 
-/** What an order was given for, from the bytes that its digest covers. It is held to the same limits, whoever wrote it. */
+/** What an order was given for, from the bytes that its digest covers. It is held to the same limits as an order that is given now. */
 export async function termsOrdered(
   { store }: Context,
   { bounds, action, ordered_at, expires_at }: Capability,

@@ -12,7 +12,7 @@ export interface AddTokenRequest {
   readonly signer: Signer;
 }
 
-/** The secret is made by whoever adds it, and is not given. */
+/** The caller who adds it makes the secret, and gives only its digest. */
 export async function addToken(
   context: Context,
   { name, digest, reason, signer }: AddTokenRequest,

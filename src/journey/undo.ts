@@ -33,7 +33,7 @@ const NONE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
 
 const HAS_RUN: ReadonlySet<IntentState['status']> = new Set<IntentState['status']>(['succeeded', 'happened']);
 
-/** Whoever says that an intent undoes another one must ask for just the declared call: approvers read it as a fact. */
+/** An intent that says it undoes another one must ask for exactly the declared call: approvers read it as a fact. */
 export async function requireDeclaredUndo(
   context: Context,
   { undoes, effect }: EnvelopeDraft,

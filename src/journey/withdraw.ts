@@ -14,7 +14,7 @@ export interface WithdrawRequest {
   readonly is_proposer?: boolean;
 }
 
-/** Its proposer takes an intent back, for good: nobody can approve, order or run it any more. A run that began goes on. */
+/** Its proposer takes an intent back, for good: it cannot be approved, ordered or run any more. A run that began goes on. */
 export async function withdraw(
   context: Context,
   { intent_id, reason, signer, is_proposer = false, receipt: shown = null }: WithdrawRequest,
