@@ -105,7 +105,7 @@ function ofServer(stdout: string, is_error: boolean, asking: AskingServer | null
 }
 
 /**
- * The server wants something of a person first. The gate answers for nobody: a client accepts such a question by default or by a hook. Links
+ * The server wants something of a person first. The gate does not answer for the person: a client may accept such a question by default or by a hook. Links
  * are offered, and nothing else is passed on.
  */
 function inputWanted(value: JsonObject): CallResult | null {
@@ -126,7 +126,7 @@ function linksIn(value: Json | undefined): string[] {
   return is_link ? [value.url as string] : Object.values(value).flatMap(linksIn);
 }
 
-/** Clients give up on a result of another shape. Content of a kind that nobody knows is one all the same. */
+/** Clients give up on a result of another shape. Content of an unknown kind is a result, too. */
 function isResult({ content = [], structuredContent = {}, isError = false }: JsonObject): boolean {
   const is_list =
     Array.isArray(content) && content.every((one) => isObject(one) && typeof one.type === 'string');

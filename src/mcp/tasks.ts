@@ -142,7 +142,7 @@ export async function listTasks(caller: McpCaller): Promise<JsonObject> {
 
 /**
  * The proposer takes it back, or stops what runs on this host. What an executor has begun elsewhere goes on, and its task says so. In the
- * stateless protocol a cancellation is a wish, acknowledged whatever becomes of it.
+ * stateless protocol a cancellation is a request, acknowledged whether or not it has an effect.
  */
 export async function cancelTask(
   caller: McpCaller,

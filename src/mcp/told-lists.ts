@@ -16,7 +16,7 @@ interface Seen {
 }
 
 /**
- * What a client was last told of. An entry tells what a human accepted; that somebody edited tools.yaml or keyturn.yaml is found by looking. A
+ * What a client was last told of. An entry tells what a human accepted; an edit of tools.yaml or keyturn.yaml is found by looking. A
  * change counts when it is seen twice, since the entry that tells of it may be on its way.
  */
 export class ToldLists {
