@@ -200,7 +200,7 @@ export class McpConnection {
       else this.#answer(id, method);
       return;
     }
-    // A second answer, and one to another id, find nobody who waits.
+    // A second answer, and one to an unknown id, are dropped: no request waits for them.
     const waiting = typeof id === 'number' ? this.#waiting.get(id) : undefined;
     if (message.error !== undefined) waiting?.done({ kind: 'error', error: message.error });
     else waiting?.done({ kind: 'result', result: message.result ?? {}, line, id: id as number });

@@ -9,7 +9,7 @@ export function pinOf(definition: ToolDefinition): Digest {
   return sha256(canonicalBytes(definition as unknown as Json));
 }
 
-/** What the server claims of a tool. Nobody checks it: it is shown and told to policies as its own words. */
+/** What the server claims of a tool. It is not checked: screens and policies get it as the words of the server. */
 export function serverClaims({ annotations }: ToolDefinition): string[] {
   const said = (typeof annotations === 'object' && annotations !== null ? annotations : {}) as JsonObject;
   return CLAIMS.flatMap(([hint, word]) => (said[hint] === true ? [word] : []));

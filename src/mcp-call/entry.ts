@@ -30,7 +30,7 @@ const remoteSchema = once(() =>
   z.strictObject({
     ...modes,
     url: z.url({ protocol: /^https?$/ }).max(2048),
-    /** Sent with each message, and shown to whoever accepts the server. */
+    /** Sent with each message, and shown to the human who accepts the server. */
     headers: z.record(header, z.string().regex(/^[ -~]{0,2048}$/)).default({}),
     /** Secrets of the executor, each in the header that stands before it. */
     secrets: z.record(header, secretName).default({}),

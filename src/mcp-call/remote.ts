@@ -6,7 +6,7 @@ import { refuse } from '../refusal.ts';
 import type { RemoteStart } from './accepted.ts';
 import type { McpConnection } from './connection.ts';
 
-/** Reaches a server by its URL, with the secrets of the executor. Nothing of whoever calls the gate is sent along. */
+/** Reaches a server by its URL, with the secrets of the executor. Nothing about the caller of the gate is sent along. */
 export function reachServer(
   { url, allow, headers, secrets, bearer }: RemoteStart,
   values: Secrets = new Map(),
