@@ -176,7 +176,7 @@ export function annotationProblems(policy: Policy): PolicyProblem[] {
   ];
 }
 
-/** Whether a set asks anybody in particular is told from its text: an escape there would hide it. */
+/** Whether a set names reviewers is told from its text: an escape there would hide it. */
 function hiddenReview({ scope, text }: Policy): string[] {
   return scope === 'review' && !text.includes('"review"') ? ['@scope is to be written as "review"'] : [];
 }
@@ -201,7 +201,7 @@ export function speaksOf({ actions }: Policy, action: PolicyAction): boolean {
   return actions === null || actions.includes(action);
 }
 
-/** Whether the answer about a grant, or about breaking the glass for it, can depend on how many capabilities were issued before. */
+/** Whether the answer about a grant, or about a break-glass for it, can depend on how many capabilities were issued before. */
 export function readsPace(policies: readonly Policy[]): boolean {
   return policies.some(
     (policy) =>

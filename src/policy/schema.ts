@@ -88,10 +88,10 @@ namespace Keyturn {
     // Empty for anything else.
     server: String,
     tool: String,
-    // What the server itself claims in its annotations: "read_only", "destructive", "idempotent", "open_world". Nobody checks it.
+    // What the server itself claims in its annotations: "read_only", "destructive", "idempotent", "open_world". They are not checked.
     server_claims: Set<String>,
     // Of a McpTool: what the client of the agent answers to questions of the server ("responses"), and the state that it gives back
-    // ("state"), as JSON in canonical form. The client's own words: no human typed them, as far as anybody knows. Empty where there is neither.
+    // ("state"), as JSON in canonical form. The client's own words: nothing proves that a human typed them. Empty where there is neither.
     client_said: String,
     proposer: String,
     // "human" or "agent".
@@ -157,7 +157,7 @@ namespace Keyturn {
     frozen: Bool,
   };
 
-  // Scope "review". Who is asked to look at what waits for a human? It gives nobody a right, and takes none: where no policy permits it to anybody
+  // Scope "review". Who is asked to look at what waits for a human? It gives no right, and takes none: where no policy permits it to a human
   // who could approve, all of them are asked.
   action review appliesTo { principal: [Human], resource: [Tool, Plan, McpTool], context: Circumstances };
   // Scope "intent".
@@ -169,7 +169,7 @@ namespace Keyturn {
   action grant appliesTo { principal: [Human, Agent], resource: [Tool, Plan, McpTool], context: Circumstances };
   // Scope "execution". Asked before it starts, and while it runs.
   action execute appliesTo { principal: [Human, Agent], resource: [Tool, Plan, McpTool], context: Circumstances };
-  // Scope "execution". May a client run a tool of its own, which Keyturn cannot hold? Asked by \`keyturn hook\`; nobody approves it.
+  // Scope "execution". May a client run a tool of its own, which Keyturn cannot hold? Asked by \`keyturn hook\`; no human approves it.
   action pass appliesTo { principal: [Human, Agent], resource: [ClientTool], context: Circumstances };
   // Scope "emergency".
   action break_glass appliesTo { principal: [Human], resource: [Tool, Plan, McpTool], context: Circumstances };

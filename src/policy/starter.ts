@@ -3,7 +3,7 @@
 export const STARTER_POLICIES = `// Who may do what, in Cedar (https://docs.cedarpolicy.com). What no policy permits is denied; a forbid beats every permit.
 // Every policy says which one it is (@id), which edition (@version), when it is asked (@scope) and why (@rationale).
 //   intent:     submit, approve       an intent comes in; a person approves it
-//               access                somebody asks the agent core for a simulation
+//               access                a user asks the agent core for a simulation
 //   capability: grant                 a short-lived permission to run it once
 //   execution:  execute               before it starts, and while it runs
 //               pass                  a client wants to run a tool of its own (keyturn hook); docs/hook.md has examples
