@@ -2,7 +2,7 @@ import { closeSync, constants, openSync } from 'node:fs';
 import { withLockedFile } from '../effect/lock.ts';
 import { Refusal, refuse } from '../refusal.ts';
 
-/** Another process may only be looking whether somebody holds it. */
+/** Another process may hold it for a moment, only to see whether it is held. */
 const WAIT_MS = 1_000;
 
 /**

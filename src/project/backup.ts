@@ -44,7 +44,7 @@ export interface BackupRequest {
   readonly at: string;
   /** A folder that is not there yet. */
   readonly out: string;
-  /** Leaves the keys of this host out: whoever has them can sign as the control plane and as this executor. */
+  /** Leaves the keys of this host out: an attacker who has them can sign as the control plane and as this executor. */
   readonly without_keys?: boolean;
   readonly clock?: () => Date;
 }

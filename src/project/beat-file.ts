@@ -34,7 +34,7 @@ export function beatFile({ beat_file: path }: Pick<Layout, 'beat_file'>): Beats 
   };
 }
 
-/** A file that cannot be read tells of nobody: it decides nothing. */
+/** A file that cannot be read counts as empty: no decision rests on it. */
 function read(path: string): z.infer<typeof schema> {
   try {
     return schema.safeParse(parseJson(readFileSync(path))).data ?? {};

@@ -85,7 +85,7 @@ export function readExecutorKey({ executor_key }: Layout): KeyPair {
 
 /**
  * Makes the receipts of unsigned proposals on this host, from the id of the intent and a secret. So a proposer whom the gate knows by name can
- * withdraw in another request, and after a restart; nobody else can work a receipt out from what was proposed.
+ * withdraw in another request, and after a restart; without the secret a receipt cannot be worked out from what was proposed.
  */
 export function receiptsOf({ receipt_key }: Layout, origin: string): (intent_id: string) => string {
   let secret: Uint8Array | null = null;
