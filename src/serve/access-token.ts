@@ -3,7 +3,7 @@ import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Site } from './guard.ts';
 
-/** An authorization server whose tokens agents show at /mcp, as whoever starts the service names it. */
+/** An authorization server whose tokens agents show at /mcp, as the operator who starts the service names it. */
 export interface AccessOptions {
   readonly issuer: string;
   /** The claim that says which agent it is. */
@@ -26,7 +26,7 @@ export const RESOURCE_PATHS = [
   '/.well-known/oauth-protected-resource/mcp',
 ] as const;
 
-/** No symmetric one: whoever verifies could sign. */
+/** No symmetric one: a service that can verify it could sign it. */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519'];
 
 /** Three parts with dots between them: a token of Keyturn's own has none. */
@@ -59,7 +59,7 @@ export function accessBy(
       if (token === undefined) return null;
       const key = await keys().catch(() => refuse('LOGIN_UNAVAILABLE'));
       const { jwtVerify } = await import('jose');
-      // For this resource alone: a token that was issued for another one is refused, whoever signed it.
+      // For this resource alone: a token that was issued for another one is refused, also from this issuer.
       const checks = { issuer, audience: resource, algorithms: ALGORITHMS, requiredClaims: ['exp'] };
       const skew = { clockTolerance: limits.clock_skew_ms / 1000 };
       const verified = await jwtVerify(token, key, { ...checks, ...skew }).catch(() =>

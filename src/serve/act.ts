@@ -69,7 +69,7 @@ export const actDraft = z.strictObject({
 
 export type ActAsked = z.output<typeof actAsked>;
 
-/** Who asks for an act. A named one asks for no act of somebody else; the session of a link says who signs. */
+/** Who asks for an act. A named caller cannot ask for an act of another human; the session of a link says who signs. */
 export type ActCaller = { readonly name: string | null };
 
 /** A human act over HTTP is a draft, and then the same with a proof. Nothing else speaks for a human here. */
@@ -159,7 +159,7 @@ function acting(
     face[namespace]![name]!({ ...plain(request, verb.here), signer: proving(signer), ...given });
 }
 
-/** What only the door gives cannot be given in the request. */
+/** What only the service gives cannot be given in the request. */
 function plain(request: Readonly<Record<string, unknown>>, here: readonly string[]): object {
   if (here.some((member) => Object.hasOwn(request, member)))
     refuse('SHAPE_INVALID', 'The request has a member that no request has.');

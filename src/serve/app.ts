@@ -46,11 +46,11 @@ export interface Door {
   readonly sessions: Sessions;
   readonly enrolments: Enrolments<Vouched>;
   readonly site: Site;
-  /** Null where nobody is sent to an identity provider. */
+  /** Null where no identity provider is used. */
   readonly login: Login | null;
   /** Null where only tokens of Keyturn's own are taken at /mcp. */
   readonly access: ProtectedResource | null;
-  /** Only an account of this machine gets here, by a socket: it is whoever opens the link, and no browser. */
+  /** Requests come by the socket of the project, which no browser can open: the caller counts as one who opened the link. */
   readonly is_local: boolean;
   /** The files of the console. */
   readonly assets: readonly Asset[];
@@ -58,7 +58,7 @@ export interface Door {
   readonly reasons: () => Promise<readonly ReasonCode[]>;
   /** What is ordered, and who runs it; null where the ledger cannot be read. */
   readonly served: () => Promise<Served | null>;
-  /** The service stops: whoever waits is answered. */
+  /** The service stops: requests that wait are answered. */
   readonly stopping: AbortSignal;
   readonly metrics: Metrics;
   /** What `/metrics` answers. */
@@ -112,7 +112,7 @@ export function appOf(door: Door): Hono {
   at(['GET'], '/v1/events', async (request) => {
     const caller = await counted(door, request);
     const recheck = () => stillCalling(door, request, caller);
-    // A HEAD would leave a stream that nobody reads.
+    // A HEAD would leave a stream without a reader.
     if (request.method !== 'GET') refuse('METHOD_WRONG');
     const { keyturn, stopping } = door;
     const last_id = request.headers.get('last-event-id');
@@ -185,7 +185,7 @@ export function appOf(door: Door): Hono {
       recheck: () => stillCallingMcp(door, request, caller),
       beginStream: () => door.quota.begin(quotaNameOf(caller), 'stream'),
     };
-    // A HEAD would leave a stream that nobody reads.
+    // A HEAD would leave a stream without a reader.
     if (request.method === 'HEAD') refuse('METHOD_WRONG');
     if (request.method === 'GET') return streamMcp(asked);
     return answerMcp(asked, await bodyOf(request));
@@ -222,7 +222,7 @@ async function calling({ keyturn, sessions, site, is_local }: Door, request: Req
   return callerIn(request, keyturn, sessions);
 }
 
-/** A token, a key or a session can end while somebody waits. */
+/** A token, a key or a session can end while its caller waits. */
 async function stillCalling(door: Door, request: Request, caller: WebCaller): Promise<void> {
   if (!door.is_local) await requireStill(caller, request, door.keyturn, door.sessions);
 }
@@ -305,7 +305,7 @@ async function beginLogin(login: Login, { site }: Door): Promise<Response> {
   return respond(null, 303, { location: to, 'set-cookie': `${cookie}${secure}` });
 }
 
-/** Whoever comes back gets a link like that of the terminal, for one session in their own name. */
+/** A human who comes back from the provider gets a link like that of the terminal, for one session in their own name. */
 async function finishLogin(
   login: Login,
   { keyturn, sessions, site }: Door,
@@ -388,7 +388,7 @@ function isAct(body: JsonObject): boolean {
   return Object.hasOwn(body, 'request') && (Object.hasOwn(body, 'by') || Object.hasOwn(body, 'draft'));
 }
 
-/** What only the door gives cannot be given in the request. */
+/** What only the service gives cannot be given in the request. */
 function requireNoneOf(here: readonly string[], asked: JsonObject): void {
   const member = here.find((one) => Object.hasOwn(asked, one));
   if (member !== undefined) refuse('SHAPE_INVALID', `No request has the member "${member}".`);

@@ -146,7 +146,7 @@ export function webFaceFor(keyturn: Keyturn, caller: WebCaller): Face {
   return face;
 }
 
-/** This is the one place where the door decides what a caller may ask for. */
+/** This is the one place where the service decides what a caller may ask for. */
 function faceOf(keyturn: Keyturn, caller: WebCaller, name: string): Face {
   // What a human asks for without a proof of its own leaves no entry, not even that it was refused.
   return keyturn.as({
@@ -156,7 +156,7 @@ function faceOf(keyturn: Keyturn, caller: WebCaller, name: string): Face {
   });
 }
 
-/** Whoever has the token or the key of an agent is another one than whoever has an account here. It is no proof, as an account is none. */
+/** The holder of a token or a key of an agent counts as another account than those of this host. It is no proof, as an account is none. */
 function accountFor(keyturn: Keyturn, caller: WebCaller): Account | null {
   if (caller.kind !== 'agent') return keyturn.account;
   const { name, key } = caller;
@@ -169,7 +169,7 @@ export function actorOf(caller: WebCaller): ActCaller | null {
   return { name: caller.name };
 }
 
-/** Under which name this caller is counted: a person by whichever way, and whoever opened a link without a name. */
+/** Under which name this caller is counted: a person by any way of signing in, and a link without a name by its kind. */
 export function quotaNameOf({ kind, name }: WebCaller): string {
   return name === null ? kind : `${kind === 'agent' ? 'agent' : 'human'}:${name}`;
 }

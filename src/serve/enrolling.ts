@@ -19,7 +19,7 @@ import { BODY, HOST } from './openapi.ts';
 /** ES256, EdDSA, RS256, as COSE numbers them. */
 const ALGORITHMS = [-7, -8, -257];
 
-/** A path that is answered to whoever has the secret of an enrolment. The secret is in the body: paths are written to logs. */
+/** A path that is answered to a caller who has the secret of an enrolment. The secret is in the body: paths are written to logs. */
 export interface LinkRoute {
   readonly path: string;
   readonly about: string;
@@ -30,7 +30,7 @@ export interface LinkRoute {
   readonly refusals: readonly number[];
 }
 
-/** What the browser of somebody who enrols a passkey asks for: twice a touch, and how far it is. */
+/** What the browser of a human who enrols a passkey asks for: twice a touch, and how far it is. */
 export function linkRoutes<C extends Ceremony>(enrolments: LinkedEnrolments<C>): readonly LinkRoute[] {
   const route = <I extends z.ZodType<{ readonly link: string }>>(
     name: string,

@@ -7,7 +7,7 @@ const text = z.string().max(limits.prose_chars);
 
 /** What a new passkey is for, and who vouches for it. */
 export const enrolmentAsked = z.strictObject({
-  /** `credential`: of somebody who is enrolled. `person`: the first one of a human who is not. */
+  /** `credential`: of a human who is enrolled. `person`: the first one of a human who is not. */
   kind: z.enum(['credential', 'person']).default('credential'),
   name: z.string(),
   label: z.string(),
@@ -83,7 +83,7 @@ export const enrolmentSigned = linkShown.extend({ proof: webAssertion });
 
 export const enrolmentStatus = z.strictObject({ status: z.enum(['open', 'signed', 'enrolled']) });
 
-/** As whoever vouches sees it. */
+/** As the human who vouches sees it. */
 export const enrolmentsListed = z.strictObject({
   enrolments: z.array(
     z.strictObject({

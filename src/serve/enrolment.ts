@@ -13,7 +13,7 @@ import type { Site } from './guard.ts';
 
 /** Time to find the phone. The second touch and the one who vouches have the two minutes of the act itself. */
 export const ENROLMENT_MS = 10 * 60_000;
-/** More than anybody enrols at once. The oldest goes. */
+/** More than a team enrols at once. The oldest goes. */
 const ENROLMENTS = 64;
 
 /** What a new passkey signs for itself. */

@@ -4,7 +4,7 @@ import { refuse } from '../refusal.ts';
 import { respond } from './answer.ts';
 import type { WebCaller } from './caller.ts';
 
-/** So often a line is sent on which nothing happens, so that whoever is between does not think that it is over. */
+/** So often a line is sent on which nothing happens, so that a proxy in between does not close the stream as idle. */
 const QUIET_MS = 15_000;
 
 export interface EventsAsked {

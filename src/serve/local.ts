@@ -25,7 +25,7 @@ export interface Local {
 /** Null where this file system has no sockets: then only the terminal goes without. */
 export async function listenLocally(path: string, listener: RequestListener): Promise<Local | null> {
   const server = createServer(listener);
-  // It is nobody else's for a moment either: it gets its name when it has its mode.
+  // No other account can open it, not for a moment: it gets its name only when it has its mode.
   const draft = `${path}.${process.pid}`;
   rmSync(draft, { force: true });
   const { value: is_listening, letGo } = within(

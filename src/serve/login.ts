@@ -5,7 +5,7 @@ import type { ServiceState } from '../keyturn.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Site } from './guard.ts';
 
-/** An identity provider, as whoever starts the service names it. Nothing in the project and no request does. */
+/** An identity provider, as the operator who starts the service names it. Nothing in the project and no request does. */
 export interface LoginOptions {
   readonly issuer: string;
   readonly client_id: string;
@@ -19,7 +19,7 @@ export interface LoginOptions {
 
 /** Time to type a password and find a second factor. */
 const LOGIN_MS = 10 * 60_000;
-/** Anybody can begin one. The oldest goes. */
+/** Beginning one needs no credential, so their number is bounded. The oldest goes. */
 const LOGINS = 1_024;
 
 interface Begun {
@@ -28,7 +28,7 @@ interface Begun {
   readonly nonce: string;
 }
 
-/** Says by OpenID Connect who somebody is. It gives a session that reads, and no act: those are signed here. */
+/** Says by OpenID Connect who a caller is. It gives a session that reads, and no act: those are signed here. */
 export interface Login {
   /** Where the browser goes, and what it keeps meanwhile, so that no other browser can end this login. */
   begin(): Promise<{ readonly to: string; readonly kept: string }>;
@@ -114,7 +114,7 @@ function discovered(client: typeof oidc, issuer: URL, { client_id, client_secret
   });
 }
 
-/** Refuses whoever is not one of those that were named. */
+/** Refuses an account that is not one of those that were named. */
 function nameIn(claims: oidc.IDToken, { claim, names }: LoginOptions): string {
   const value = claims[claim];
   if (typeof value !== 'string') refuse('LOGIN_REFUSED', `The provider says no "${claim}".`);

@@ -27,7 +27,7 @@ function requireSame(header: string, headers: Headers, meant: string | null, is_
   const said = headers.get(header);
   if (said === null && (!is_needed || meant === null)) return;
   if (meant !== null && said !== null && textOfHeader(said) === meant) return;
-  // A name where the message has none is looked at by nobody: older clients send it.
+  // A name where the message has none is ignored: older clients send it.
   if (meant === null && !is_needed) return;
   wrong(ERRORS.header, `The header ${header} does not fit the message.`);
 }

@@ -146,7 +146,7 @@ export async function streamMcp(asked: McpRequest): Promise<Response> {
   return stream.response();
 }
 
-/** Null without a session: there is nobody to tell. It outlives a stream that was lost; of too many, the caller's own oldest is forgotten. */
+/** Null without a session: there is no stream to tell it on. It outlives a stream that was lost; of too many, the caller's own oldest is forgotten. */
 function watchedIn({ sessions }: GoingCalls, caller: AgentCaller, request: Request): WatchedResources | null {
   const session = request.headers.get(SESSION);
   if (session === null) return null;
@@ -163,7 +163,7 @@ function watchedIn({ sessions }: GoingCalls, caller: AgentCaller, request: Reque
   return found;
 }
 
-/** Without a handshake a client cancels by going away: whoever asks again asks for a new call. */
+/** Without a handshake a client cancels by closing the connection, and a request that follows is a new call. */
 function cancelledBy(gone: AbortSignal): AbortSignal {
   const cancelled = new AbortController();
   const cancel = () => cancelled.abort(new Cancelled());

@@ -45,7 +45,7 @@ export interface Described {
   /** What 503 says, where it is no problem. */
   readonly failed?: z.ZodType;
   readonly headers?: readonly string[];
-  /** Answered to whoever asks. */
+  /** Answered without a credential. */
   readonly is_open?: boolean;
   /** Read with `If-None-Match`. */
   readonly is_tagged?: boolean;

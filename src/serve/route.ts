@@ -3,7 +3,7 @@ import { once } from '../canonical/once.ts';
 import type { Verb } from '../face/verb.ts';
 import { VERBS } from '../face/verbs.ts';
 
-/** As much of a JSON Schema as the rules of the door look at. */
+/** As much of a JSON Schema as the rules of the service look at. */
 export interface Schema {
   readonly type?: string;
   readonly enum?: readonly unknown[];
@@ -28,7 +28,7 @@ export interface Route {
   readonly members: () => Readonly<Record<string, Schema>>;
 }
 
-/** What the door can give, or do without, of what is no JSON. A verb that takes something else is only for a caller in the process. */
+/** What the service can give, or do without, of what is no JSON. A verb that takes something else is only for a caller in the process. */
 const GIVEN: ReadonlySet<string> = new Set(['signer', 'holder', 'signal', 'model', 'shared']);
 
 /** What changes files of this host before, or without, a signature. A draft changes nothing, so these are for a terminal. */

@@ -30,7 +30,7 @@ interface Session extends SessionOwner {
 
 /** Sessions of people, which every service of the ledger knows: by digests, of which no secret follows. */
 export interface Sessions {
-  /** A secret that makes one session, once, within five minutes: of this human, or of whoever has it. */
+  /** A secret that makes one session, once, within five minutes: of this human, or without a name. */
   link(name?: string): Promise<string>;
   open(link: string): Promise<Opened>;
   /** A session of the human who signed for it with this key. */

@@ -83,7 +83,7 @@ export interface Problem {
   readonly facts: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** What is no refusal is told to nobody outside: it could hold anything. */
+/** An error that is no refusal is not told to the caller: its text could hold secrets. */
 export function problemOf(error: unknown): Problem {
   const refusal = error instanceof Refusal ? error : new Refusal('INTERNAL');
   const { code, message: detail, advice, facts } = refusal;

@@ -44,7 +44,7 @@ interface Kept {
   is_enrolled: boolean;
 }
 
-/** Whoever vouches is named at the beginning: the statement, which both sign, says who that is and by which key. */
+/** The human who vouches is named at the beginning: the statement, which both sign, says who that is and by which key. */
 export async function vouchedFor(
   keyturn: Keyturn,
   routes: ReadonlyMap<string, Route>,

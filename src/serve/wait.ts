@@ -14,7 +14,7 @@ export function waitOf({ headers, signal }: Request, stopping: AbortSignal): Wai
   return { signal: AbortSignal.any([signal, stopping, AbortSignal.timeout(seconds * 1000)]) };
 }
 
-/** Time that is over is told as such: whoever asked asks again. */
+/** When the time is over the caller gets WAIT_OVER, and asks again. */
 export async function waited<T>(wait: Wait | null, answer: Promise<T>): Promise<T> {
   try {
     return await answer;

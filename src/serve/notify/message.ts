@@ -15,7 +15,7 @@ export interface Notice {
     readonly tool: string | null;
     readonly proposer: string | null;
     readonly expires_at: string | null;
-    /** Whom the policies ask to look; empty where they ask nobody in particular. */
+    /** Whom the policies ask to look; empty where they name no reviewer. */
     readonly reviewers: readonly string[];
   };
 }

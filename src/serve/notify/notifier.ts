@@ -56,7 +56,7 @@ export async function keepNotifying(keyturn: Keyturn, request: NotifierRequest):
   );
 }
 
-/** A file that cannot be used tells nobody, and does not keep the service from answering. */
+/** With a file that cannot be used there are no notifications, and the service answers all the same. */
 function targetsOf(keyturn: Keyturn): ReturnType<Keyturn['notifyTargets']> | Refusal {
   try {
     return keyturn.notifyTargets();
