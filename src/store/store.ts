@@ -224,7 +224,7 @@ export interface Store {
   readonly beats?: Beats;
   /** Absent where all services of a store are one. */
   readonly nonces?: Nonces;
-  /** Another number whenever something was written since, by anyone. Absent where that is known only by a question over the network. */
+  /** Another number whenever a process wrote something since. Absent where that is known only by a question over the network. */
   readonly written?: () => number;
   /** Absent where all services of a store are one. */
   readonly service_state?: ServiceState;

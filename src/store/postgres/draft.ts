@@ -77,7 +77,7 @@ export function draftBatch(
   };
 }
 
-/** A refusal is a no to this one commit. Only what was not loaded is everybody's. */
+/** A refusal ends this one commit. NotLoaded concerns the whole batch, which is then drafted again. */
 function attempt<T>(act: () => T): T | { readonly error: unknown } {
   try {
     return act();

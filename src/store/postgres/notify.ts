@@ -52,7 +52,7 @@ export function notifierOf(session: Session, tenant: Tenant): Notifier {
   };
 }
 
-/** Everybody in this process who wants to hear of it, over one connection that is made for the first of them. */
+/** All listeners of this process, over one connection that is made for the first of them. */
 export interface Followers {
   add(listener: () => void): Promise<() => Promise<void>>;
   end(): Promise<void>;

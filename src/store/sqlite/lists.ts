@@ -8,7 +8,7 @@ import { idOf, rowIdOf, SEQ_END } from './schema.ts';
 /**
  * What lists are read by: `listed` says which entries have a kind and a signer, and which rows a status, a tool, a proposer and an
  * actor. An index for each would cost every commit a page for each. So the newest entries, and the rows that they brought into being,
- * are in no list yet: whoever reads a list looks through them, too. They are never more than a few hundred, and enter the
+ * are in no list yet: a reader of a list looks through them, too. They are never more than a few hundred, and enter the
  * lists many at a time, in the transaction of a commit. By then most runs are over, and their status changes no more.
  */
 
@@ -61,7 +61,7 @@ function enterUpTo(db: Database, tenant: Tenant, from: number, end: number): voi
 const LISTED_BY = 'SELECT status, tool FROM projection WHERE id = ?';
 const MOVE = 'UPDATE main.listed SET value = ? WHERE tenant = ? AND list = ? AND value = ? AND seq = ?';
 
-/** Before a row that is in the lists changes. Nobody else proposed it, so these two are all that can change. */
+/** Before a row that is in the lists changes. Its proposer and its actor never change, so these two are all that can. */
 export function moveInLists(db: Database, tenant: Tenant, row_id: number, planned: PlannedRow): void {
   const { name, seq } = planned.row;
   const before = db.sql(LISTED_BY).get(row_id) as Pick<PlannedRow, 'status' | 'tool'>;

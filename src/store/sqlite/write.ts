@@ -61,7 +61,7 @@ export function writeBatch(
   }
 }
 
-/** A failure of the database is everybody's; anything else is a no to this one commit. */
+/** A failure of the database ends all commits of the batch; anything else ends this one commit. */
 function attempt<T>(act: () => T): T | { readonly error: unknown } {
   try {
     return act();
