@@ -134,7 +134,7 @@ export class Keyturn {
   declare readonly conversations: Methods<Verbs['conversations']>;
   /** `follow` is a method beside the verbs: its answer is a stream of entries without an end, and no JSON. */
   declare readonly ledger: Methods<Verbs['ledger']> & {
-    /** Every entry from one on, as it comes, whoever writes it. */
+    /** Every entry from one on, as it comes, written by any process. */
     readonly follow: (request: FollowRequest) => AsyncGenerator<Entry>;
   };
   declare readonly system: Methods<Verbs['system']>;
@@ -226,7 +226,7 @@ export class Keyturn {
   };
   static attenuate = async (text: string, holder: Holder, narrower: Narrower, at: Date = now()) =>
     (await import('./capability/attenuate.ts')).attenuate(text, holder, narrower, at);
-  /** What a capability says, for whoever holds it. That the control plane signed it is the executor's to verify. */
+  /** What a capability says, for its holder. That the control plane signed it is the executor's to verify. */
   static readCapability = async (text: string) =>
     (await import('./capability/chain.ts')).openChain(text, null);
   static get scopeOf() {
@@ -293,7 +293,7 @@ export class Keyturn {
   /** An act up to its signature, for a proof that comes from elsewhere. Nothing is written. */
   draft = (who: Pick<Signer, 'name' | 'public_key'>, act: (signer: Signer) => Promise<unknown>) =>
     draftAct(who, this.#context.clock(), act);
-  /** Refuses what would refuse the act, before anybody signs. Nothing is written. */
+  /** Refuses what would refuse the act, before a human signs. Nothing is written. */
   static rehearse = rehearseAct;
   /** Ends a draft, also one of another process: the same act, with the proofs of its statements. */
   finish = finishDraft;
@@ -326,7 +326,7 @@ export class Keyturn {
     return this.#context.origin;
   }
 
-  /** The Ed25519 keys that speak for this name now; null where nobody of that name can be known by one. */
+  /** The Ed25519 keys that speak for this name now; null where no principal of that name is known by one. */
   readonly keysOf = async (name: string): Promise<KnownKeys | null> => {
     const found = await this.#context.store.find('principal', name);
     if (found === null) return null;

@@ -263,7 +263,7 @@ export const limits = {
   tried_goals: 200,
   /** Rows in one page of a list. */
   page_rows: 1000,
-  /** Rows in each list of what needs a human. Nobody works through more; how many there are is said by `list`. */
+  /** Rows in each list of what needs a human. A human does not work through more; `list` says how many there are. */
   status_rows: 1000,
   /** Recent decisions that are asked again when policies change, unless told. */
   asked_again: 1000,

@@ -36,7 +36,7 @@ const words: Shape = (value) => Array.isArray(value) && value.every(word);
 const code = text(/^[A-Z][A-Z0-9_]{1,63}$/);
 const id = text(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 
-/** The whole vocabulary. Everybody may see these. */
+/** The whole vocabulary. None of these words is secret. */
 const FACTS = {
   allowed: flag,
   bytes: number,

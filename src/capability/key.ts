@@ -12,8 +12,8 @@ export function kidOf(public_key: PublicKey): string {
 }
 
 /**
- * The points of small order (and the one other way to write zero and one). Under such a "key" anybody can sign
- * anything, so a capability bound to it would be bound to no one. The last bit is a sign and is looked at without it.
+ * The points of small order (and the one other way to write zero and one). Under such a "key" a signature over any text
+ * can be made without a secret, so a capability bound to it would be bound to no holder. The last bit is a sign and is looked at without it.
  */
 const SMALL_ORDER: readonly string[] = [
   '0000000000000000000000000000000000000000000000000000000000000000',

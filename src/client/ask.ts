@@ -63,7 +63,7 @@ export function asker(
       method: 'POST',
       headers: signer === null ? headers : await signedHeaders(signer, base + path, body, headers),
       body,
-      // A token is for this service, and not for whomever it names.
+      // No redirect is followed: the token is for this service, and not for one that it names.
       redirect: 'error',
       ...(signal && { signal }),
     });

@@ -14,7 +14,7 @@ const MOST: Readonly<Record<Spooled, number>> = {
   steps: limits.live_steps_bytes,
 };
 
-/** A run that is over sooner is in the record before anybody could read of it. */
+/** A run that is over sooner is in the record before a reader could open its spool. */
 const AFTER_MS = 100;
 
 /**

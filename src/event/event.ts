@@ -190,7 +190,7 @@ const bodies = {
     proposer_signature: proof.nullable(),
     proposer_key: public_key.nullable(),
   })),
-  /** A human changed it before anybody approved it: what they propose in its place is another intent, in their own name. */
+  /** A human changed it before it was approved: what they propose in its place is another intent, in their own name. */
   'intent.replaced': body(() => ({
     hash: digest,
     replacement: uuid,

@@ -55,7 +55,7 @@ interface Projection<N extends RowName, K extends EventKind> {
 export interface PagedBy {
   readonly tool: string | null;
   readonly proposer: string | null;
-  /** Who did it: the key of the executor of a run, the name of who gave an order, the user of a conversation. Nobody for an intent. */
+  /** Who did it: the key of the executor of a run, the name of who gave an order, the user of a conversation. Null for an intent. */
   readonly actor: string | null;
 }
 

@@ -49,7 +49,7 @@ export function removeHook(client: HookClient, file: string): boolean {
   return change(client, file, (groups) => groups.filter((one) => !isOwn(one)));
 }
 
-/** A group that holds a hook of ours. One in which somebody put others beside it is refused, before anything is lost. */
+/** A group that holds a hook of ours. A group that holds other hooks beside it is refused, so that none of them is lost. */
 function isOwn(group: Json): boolean {
   const { hooks } = isObject(group) ? group : { hooks: null };
   if (!Array.isArray(hooks)) return false;

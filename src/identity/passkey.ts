@@ -142,7 +142,7 @@ export function readAuthenticatorData(bytes: Buffer): AuthenticatorData {
   };
 }
 
-/** Present alone is a touch by anyone at the device. */
+/** Presence alone proves a touch, by any person at the device. */
 export function requireVerified(flags: Pick<AuthenticatorData, 'user_present' | 'user_verified'>): void {
   if (!flags.user_present) refuse('PASSKEY_UNVERIFIED', 'The authenticator was not touched.');
   if (!flags.user_verified) refuse('PASSKEY_UNVERIFIED');

@@ -94,7 +94,7 @@ export function requireFollows(before: SegmentBeginning, { begin }: SegmentPart)
     refuse('LEDGER_FORKED', 'The segment follows other entries.');
 }
 
-/** A kept head that a part says nothing about cannot be passed over: whoever named it would believe that it was compared. */
+/** A kept head that a part says nothing about cannot be passed over: the caller who named it would believe that it was compared. */
 export function requireJudged(kept: readonly TreeRoot[]): void {
   const [first] = kept;
   if (first)

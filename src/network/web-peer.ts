@@ -5,7 +5,7 @@ import { Redactor } from '../effect/redact.ts';
 import { refuse } from '../refusal.ts';
 import { guardedLookup, requireTarget } from './address.ts';
 
-/** An MCP server that is asked over Streamable HTTP. It is told what stands here, and nothing of whoever calls the gate. */
+/** An MCP server that is asked over Streamable HTTP. It is told what stands here, and nothing about the caller of the gate. */
 export interface WebPeerCommand
   extends Pick<PeerCommand, 'line_bytes' | 'onLine' | 'onEnd' | 'redacted' | 'stderr_bytes'> {
   readonly url: string;
@@ -43,7 +43,7 @@ class WebPeer implements Peer {
       url.protocol === 'https:' ? new TlsAgent({ keepAlive: true }) : new Agent({ keepAlive: true });
   }
 
-  /** Resolves when the answer was told. Rejects where the server gave none: then nobody knows what it did. */
+  /** Resolves when the answer was told. Rejects where the server gave none: then it is not known what it did. */
   async send(line: string): Promise<void> {
     if (this.#is_over) refuse('MCP_CALL_LOST', 'The connection has ended.');
     const sent = this.#about(line);

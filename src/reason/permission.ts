@@ -1,6 +1,6 @@
 import type { Reason } from './reason.ts';
 
-/** 3000 to 3999: nobody who may has said yes. */
+/** 3000 to 3999: a yes is missing from those who may give it. */
 export const permissionReasons = {
   REGISTRY_WRITABLE: [
     3001,

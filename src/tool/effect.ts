@@ -58,7 +58,7 @@ export const effectSchema = z.strictObject({
       tmp_mb: z.int().nullable(),
     })
     .nullable(),
-  /** The user of the operating system. Null is the one that runs Keyturn, or nobody where that is root. */
+  /** The user of the operating system. Null is the one that runs Keyturn, or `nobody` where that is root. */
   run_as: z.string().nullable(),
   /** The name or the label of the executors that may run it. Null is the one that keyturn.yaml names. */
   executor: z.string().nullable(),

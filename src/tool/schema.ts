@@ -110,7 +110,7 @@ const tool = z.strictObject({
   /** No default: the author of the entry says what the tool may reach, and whether it can be undone. */
   sandbox,
   limits: limited.optional(),
-  /** Left out, the tool runs as the user of Keyturn, or as nobody where that is root. */
+  /** Left out, the tool runs as the user of Keyturn, or as `nobody` where that is root. */
   run_as: z
     .string()
     .regex(/^[a-z_][a-z0-9_.-]{0,31}$/, 'is not the name of a user: a-z, 0-9, dot, dash, underscore')
