@@ -92,7 +92,7 @@ function lostWords(text: string, { packet, candidates }: Finding, id: string): s
   const is_clash = packet.kind === 'CLARIFY' || packet.kind === 'SIMULATION_MATCH';
   return is_clash && other !== undefined
     ? `"${text}" also means "${other}". Say it in other words in one of the two.`
-    : `"${text}" is not found when somebody says it.`;
+    : `"${text}" is not found when a user says it.`;
 }
 
 /** Words that would lead elsewhere with the file active than they do now. */

@@ -181,7 +181,7 @@ function requireFollows(body: Move, record: DispatchDecision, { seq }: Entry): v
   if (!is_own) differs(seq, 'The move is about something else than its decision.');
   if (isDispatch(body) && record.decision !== 'DISPATCH') differs(seq, 'It was dispatched all the same.');
   if (body.to === 'PAUSED' && reason_code !== 'ACCESS_AP_REQUIRED')
-    differs(seq, 'It waits for an approver whom nobody needs.');
+    differs(seq, 'It waits for an approver although no rule asks for one.');
   if (isFailure(body) && body.reason_code !== reason_code)
     differs(seq, 'It failed for another reason than the decision gives.');
 }

@@ -44,7 +44,7 @@ const principal = once(() => {
 export const people = {
   list: read({
     open_to: 'people',
-    about: 'Everybody who was ever enrolled.',
+    about: 'All humans and agents that were ever enrolled.',
     input: nothing,
     output: () => z.strictObject({ principals: z.array(principal()) }),
     run: async ({ context }) => ({ principals: await context.store.all('principal') }),

@@ -75,7 +75,7 @@ export const tools = {
 
   lock: write({
     open_to: 'people',
-    about: 'Take from everybody the right to write to the registry. Only a locked one is run from.',
+    about: 'Make the registry read-only for all accounts. Tools run only from a locked registry.',
     input: nothing,
     output: () => z.strictObject({ registry: z.string(), changed: z.boolean() }),
     run: async ({ config }) => ({

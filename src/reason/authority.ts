@@ -123,7 +123,7 @@ export const authorityReasons = {
   ],
   CAPABILITY_TOO_MANY: [
     3337,
-    'Too many capabilities for this intent are neither used nor taken back.',
+    'Too many capabilities for this intent are still unused and not revoked.',
     'Use one of them, or revoke some with `keyturn revoke`.',
   ],
   ORDER_LAPSED: [
@@ -162,7 +162,7 @@ export const authorityReasons = {
   INTENT_WITHDRAWN: [3347, 'The proposer withdrew this intent. That is final.', 'Propose a new intent.'],
   RECEIPT_INVALID: [
     3348,
-    'Nothing proves that the one who withdraws the intent proposed it.',
+    'Only its proposer can withdraw an intent, and nothing proves that this is the proposer.',
     'Show the receipt that `propose` returned, or sign with the key of the proposer.',
   ],
   IDEMPOTENCY_KEY_REUSED: [
@@ -267,7 +267,7 @@ export const authorityReasons = {
   ],
   SIMULATION_NOT_REGISTERED: [
     3402,
-    'There is no such simulation, and nothing runs that is not one.',
+    'There is no such simulation. Only a registered simulation runs.',
     'A human registers it with `keyturn simulation register`.',
   ],
   SIMULATION_NOT_ACTIVE: [

@@ -125,7 +125,7 @@ export const dependencyReasons = {
   UNDO_NOT_DUE: [4030, 'There is no successful run that could be undone.', 'Run `keyturn show ID`.'],
   UNDO_UNDECLARED: [
     4031,
-    'The tool declared no call that undoes it, or another one.',
+    'The tool declared no call that undoes it, or a different one.',
     'Propose what makes up for it yourself, or declare undone_by in tools.yaml for the next time.',
   ],
   SERVICE_RUNNING: [

@@ -53,7 +53,7 @@ export async function vouchedFor(
 ): Promise<Vouched> {
   const { by = asked.name } = asked;
   const key = asked.key ?? (await keyOf(keyturn, by));
-  if (caller.name !== null && caller.name !== by) refuse('CALLER_OTHER', `"${by}" is somebody else.`);
+  if (caller.name !== null && caller.name !== by) refuse('CALLER_OTHER', `You are not "${by}".`);
   return vouchedFrom(keyturn, routes, { asked, by, key, caller, drawn: null, is_enrolled: false });
 }
 
