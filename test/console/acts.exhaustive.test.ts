@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { freshSigner } from '../support/keys.ts';
 import { open } from './screens.ts';
-import { openStage, type Person, reached, type Stage } from './stage.ts';
+import { type Person, reached, type Stage, stageOfFile } from './stage.ts';
 
 /** What people do beside deciding: grants, taking back, trying again, undoing, watching. */
 
@@ -10,18 +10,15 @@ let stage: Stage;
 let ada: Person;
 const bot = freshSigner('keyed-bot');
 
-beforeAll(async () => {
-  stage = await openStage();
+stageOfFile(async (opened, person) => {
+  [stage, ada] = [opened, person];
   await stage.keyturn.people.enrol({
     name: 'keyed-bot',
     principal: 'agent',
     public_key: bot.public_key,
     signer: stage.ada,
   });
-  ada = await stage.person();
-  await stage.enrol(ada, 'ada');
-}, TIME);
-afterAll(() => stage?.close());
+});
 
 const ended = (intent_id: string) => stage.keyturn.intents.waitFor({ intent_id });
 /** The reason of an act, and its touch. */

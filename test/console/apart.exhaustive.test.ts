@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { ShownHunk } from '../../src/display/shown.ts';
 import { elapsed } from '../support/processes.ts';
 import { open } from './screens.ts';
-import { drawnAnew, openStage, type Person, reached, type Stage } from './stage.ts';
+import { drawnAnew, type Person, reached, type Stage, stageOfFile } from './stage.ts';
 
 /** Lines of a diff that are read apart from the proposal: late, short, changed, or not at all. */
 
@@ -13,12 +13,9 @@ const LINES = 1_600;
 let stage: Stage;
 let ada: Person;
 
-beforeAll(async () => {
-  stage = await openStage();
-  ada = await stage.person();
-  await stage.enrol(ada, 'ada');
-}, TIME);
-afterAll(() => stage?.close());
+stageOfFile((opened, person) => {
+  [stage, ada] = [opened, person];
+});
 afterEach(() => ada.page.unroute(HUNKS));
 
 async function looking(name: string): Promise<string> {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ownPagesOf } from './pages.ts';
 import { type Furnished, furnish, open, screensOf } from './screens.ts';
-import { openStage, type Person, type Stage } from './stage.ts';
+import { type Person, type Stage, stageOfFile } from './stage.ts';
 import { HOSTILE, MARKUP, statesOf } from './states.ts';
 
 const TIME = 200_000;
@@ -15,13 +15,10 @@ let stage: Stage;
 let ada: Person;
 let there: Furnished;
 
-beforeAll(async () => {
-  stage = await openStage();
-  ada = await stage.person();
-  await stage.enrol(ada, 'ada');
+stageOfFile(async (opened, person) => {
+  [stage, ada] = [opened, person];
   there = await furnish(stage, ada);
-}, TIME);
-afterAll(() => stage?.close());
+});
 
 interface Violation {
   readonly id: string;

@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { longestTurn } from '../../bench/loop.ts';
 import { accepted, SERVERS, writeServers } from '../mcp-call/servers.ts';
 import { open } from './screens.ts';
-import { drawnAnew, openStage, type Person, reached, type Stage } from './stage.ts';
+import { drawnAnew, type Person, reached, type Stage, stageOfFile } from './stage.ts';
 
 /** Proposals that are too large, too many, or written to look like something else; and a connection that goes away. */
 
@@ -15,12 +15,9 @@ const HOSTILE = '<img src=x onerror="document.title=1"><svg/onload=alert(1)></sc
 let stage: Stage;
 let ada: Person;
 
-beforeAll(async () => {
-  stage = await openStage();
-  ada = await stage.person();
-  await stage.enrol(ada, 'ada');
-}, TIME);
-afterAll(() => stage?.close());
+stageOfFile((opened, person) => {
+  [stage, ada] = [opened, person];
+});
 
 const action = (i: number, target: string, content: string) => ({
   action_id: `step-${i}`,

@@ -1,8 +1,8 @@
 import type { Route } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Result } from '../../src/keyturn.ts';
 import { open } from './screens.ts';
-import { openStage, type Person, reached, type Stage } from './stage.ts';
+import { type Person, reached, type Stage, stageOfFile } from './stage.ts';
 
 /** What the page draws is what it computes the digest of: texts of policies, diffs of plans, and what changes under the reader. */
 
@@ -10,13 +10,10 @@ const TIME = 100_000;
 let stage: Stage;
 let ada: Person;
 
-beforeAll(async () => {
-  stage = await openStage();
+stageOfFile((opened, person) => {
+  [stage, ada] = [opened, person];
   stage.write('notes.md', '# Notes\n\nRefunds wait for a human.\n');
-  ada = await stage.person();
-  await stage.enrol(ada, 'ada');
-}, TIME);
-afterAll(() => stage?.close());
+});
 afterEach(() => ada.page.unrouteAll({ behavior: 'wait' }));
 
 /** Between the service and the page: changes what one verb answers. */

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { open } from './screens.ts';
-import { newAuthenticator, openStage, type Person, type Stage } from './stage.ts';
+import { newAuthenticator, type Person, type Stage, stageOfFile } from './stage.ts';
 
 /** A passkey of somebody else: a link, two touches in their browser, and a signature in this one. */
 
@@ -8,12 +8,9 @@ const TIME = 100_000;
 let stage: Stage;
 let ada: Person;
 
-beforeAll(async () => {
-  stage = await openStage();
-  ada = await stage.person();
-  await stage.enrol(ada, 'ada');
-}, TIME);
-afterAll(() => stage?.close());
+stageOfFile((opened, person) => {
+  [stage, ada] = [opened, person];
+});
 
 /** Asks for a link, and touches twice in a browser that knows nothing else of this service. */
 async function invited(name: string): Promise<void> {

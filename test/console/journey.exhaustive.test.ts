@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { auditProof } from '../../src/audit/index.ts';
-import { openStage, type Person, reached, type Stage } from './stage.ts';
+import { type Person, reached, type Stage, stageOfFile } from './stage.ts';
 
 /** What people do in the console, in a real Chromium with authenticators in software. */
 
@@ -41,14 +41,10 @@ async function decide({ page }: Person, intent_id: string): Promise<void> {
   await page.waitForSelector(`[data-intent="${intent_id}"]`);
 }
 
-beforeAll(async () => {
-  stage = await openStage();
+stageOfFile((opened, person) => {
+  [stage, ada] = [opened, person];
   stage.write('notes.md', '# Notes\n\nNothing yet.\n');
-  ada = await stage.person();
-  await stage.enrol(ada, 'ada');
-}, TIME);
-
-afterAll(() => stage?.close());
+});
 
 describe('a person with a passkey', () => {
   it('approves with one touch, it runs once, and the proof verifies offline', { timeout: TIME }, async () => {

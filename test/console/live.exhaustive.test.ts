@@ -1,9 +1,9 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { open } from './screens.ts';
-import { openStage, type Person, reached, type Stage } from './stage.ts';
+import { type Person, reached, type Stage, stageOfFile } from './stage.ts';
 
 /** The stream, two hands at one intent, an address without passkeys, and what a screen or a person needs. */
 
@@ -11,12 +11,9 @@ const TIME = 100_000;
 let stage: Stage;
 let ada: Person;
 
-beforeAll(async () => {
-  stage = await openStage();
-  ada = await stage.person();
-  await stage.enrol(ada, 'ada');
-}, TIME);
-afterAll(() => stage?.close());
+stageOfFile((opened, person) => {
+  [stage, ada] = [opened, person];
+});
 
 async function looking({ page }: Person, over = {}): Promise<string> {
   const { intent_id } = await stage.propose(over);

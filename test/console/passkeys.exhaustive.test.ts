@@ -1,8 +1,8 @@
 import { createPublicKey } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { auditProof } from '../../src/audit/index.ts';
 import { open } from './screens.ts';
-import { openStage, type Person, reached, type Stage } from './stage.ts';
+import { type Person, reached, type Stage, stageOfFile } from './stage.ts';
 
 /** What a passkey is worth: by which algorithm, of whom, and whether it still is one. */
 
@@ -10,12 +10,9 @@ const TIME = 100_000;
 let stage: Stage;
 let ada: Person;
 
-beforeAll(async () => {
-  stage = await openStage();
-  ada = await stage.person();
-  await stage.enrol(ada, 'ada');
-}, TIME);
-afterAll(() => stage?.close());
+stageOfFile((opened, person) => {
+  [stage, ada] = [opened, person];
+});
 
 async function looking(person = ada): Promise<string> {
   const { intent_id } = await stage.propose();

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn, type Passkey, type Proof } from '../../src/keyturn.ts';
 import { serve } from '../../src/serve/serve.ts';
-import { freshSigner, humanKey } from '../support/keys.ts';
+import { found } from '../support/found.ts';
+import { freshSigner } from '../support/keys.ts';
+import { freshFolder } from '../support/scratch.ts';
 
 /** A project with people, agents and tools, its service, and a real Chromium with authenticators in software. */
 
@@ -111,19 +113,13 @@ const FLAGS = [
 export const launched = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 
 export async function openStage({ most = 1 }: { readonly most?: number } = {}): Promise<Stage> {
-  const root = mkdtempSync(join(realpathSync(tmpdir()), 'keyturn-console-'));
-  chmodSync(root, 0o755);
+  const root = freshFolder('keyturn-console-');
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   };
   write('keyturn.yaml', 'version: 1\nproposals: { pending: 10000, minute: 100000 }\n');
-  const key = await humanKey('ada');
-  const keyturn = await Keyturn.init({ at: root, key });
-  const ada = key.signer;
-  rmSync(join(root, 'tools.yaml'), { force: true });
-  write('tools.yaml', TOOLS);
-  chmodSync(join(root, 'tools.yaml'), 0o444);
+  const { keyturn, ada } = await found(root, { registry: TOOLS });
   for (const name of ['billing-agent', 'docs-bot'])
     await keyturn.people.enrol({ name, principal: 'agent', public_key: null, signer: ada });
   let service = await serving(root, most, 0);
@@ -306,6 +302,18 @@ async function signInPage({ statement, credential_id }: { statement: string; cre
     signature: base64(signature),
     touch: null,
   };
+}
+
+/** A stage for all tests of a file, with ada at her browser, which `furnish` takes. */
+export function stageOfFile(furnish: (stage: Stage, ada: Person) => void | Promise<void>): void {
+  let stage: Stage | undefined;
+  beforeAll(async () => {
+    stage = await openStage();
+    const ada = await stage.person();
+    await stage.enrol(ada, 'ada');
+    await furnish(stage, ada);
+  }, 100_000);
+  afterAll(() => stage?.close());
 }
 
 /** The page was drawn with what it is now, and told what of it is on the screen: an observer is told after a frame. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStage, type Person, reached, type Stage } from './stage.ts';
+import { describe, expect, it } from 'vitest';
+import { type Person, reached, type Stage, stageOfFile } from './stage.ts';
 
 /** What the dock says when something is in the way, and that nothing hostile looks like the console. */
 
@@ -10,13 +10,10 @@ const TIME = 100_000;
 let stage: Stage;
 let ada: Person;
 
-beforeAll(async () => {
-  stage = await openStage();
+stageOfFile((opened, person) => {
+  [stage, ada] = [opened, person];
   stage.write('notes.md', '# Notes\n');
-  ada = await stage.person();
-  await stage.enrol(ada, 'ada');
-}, TIME);
-afterAll(() => stage?.close());
+});
 
 const open = ({ page }: { readonly page: Page }, route: string) =>
   page.evaluate((to) => {

@@ -1,15 +1,13 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Keyturn } from '../../src/keyturn.ts';
-import { writeRegistry } from '../support/project.ts';
+import type { Keyturn } from '../../src/keyturn.ts';
+import { found, PASSPHRASE, writeRegistry } from '../support/project.ts';
 import { inTerminal, keyturn } from '../support/pty.ts';
 
 /**
  * The screens of docs/screens/. `…-before.txt` were made by this file on the tree before the mend and do not change;
  * `…-after.txt` are compared with what this tree shows.
  */
-
-const PASSPHRASE = 'correct horse battery';
 
 const REGISTRY = `version: 1
 tools:
@@ -70,7 +68,7 @@ const ROW =
 
 /** Both screens, in a project that is made in this folder. Each as text without what differs from run to run. */
 export async function screensIn(root: string): Promise<{ readonly plan: string; readonly policies: string }> {
-  const made = await Keyturn.init({ at: root, name: 'ada', passphrase: PASSPHRASE });
+  const { keyturn: made } = await found(root);
   try {
     const plan = await planScreen(made, root);
     return { plan: stable(plan, root), policies: stable(await policyScreen(made, root), root) };

@@ -4,37 +4,13 @@ import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
-import { Keyturn } from '../../src/keyturn.ts';
-import { humanKey } from './keys.ts';
+import type { Keyturn } from '../../src/keyturn.ts';
+import { type Founding, found, type Project } from './found.ts';
 import { freshFolder, scratch } from './scratch.ts';
 
+export { found, steady, writeRegistry } from './found.ts';
 export { PASSPHRASE } from './keys.ts';
-
-export interface Project {
-  readonly root: string;
-  readonly keyturn: Keyturn;
-  readonly ada: Signer;
-}
-
-interface Founding {
-  /** Otherwise the registry is the starter's. */
-  readonly registry?: string;
-  readonly clock?: (() => Date) | undefined;
-  /** Of the one human. PASSPHRASE opens the key; `which` tells several keys of one name apart. */
-  readonly name?: string;
-  readonly which?: number | undefined;
-}
-
-/** A real project at this place, with one human, whose signer is called `ada` here whatever her name. The caller closes it. */
-export async function found(
-  root: string,
-  { registry, clock, name = 'ada', which }: Founding = {},
-): Promise<Project> {
-  const key = await humanKey(name, which);
-  const keyturn = await Keyturn.init({ at: root, key, ...(clock && steady(clock)) });
-  if (registry !== undefined) writeRegistry(root, registry);
-  return { root, keyturn, ada: key.signer };
-}
+export type { Project };
 
 /** The same in a fresh folder, for one test. */
 export async function project(
@@ -65,11 +41,6 @@ export function projectOfFile(furnish: (p: Project) => Promise<void>, founding: 
   });
 }
 
-/** A clock of a test's own goes as it likes, and the time since boot goes with it, so it does not count as set. */
-export function steady(clock: () => Date): { clock: () => Date; uptime: () => number } {
-  return { clock, uptime: () => clock().getTime() };
-}
-
 export interface Intent {
   readonly intent_id: string;
   readonly hash: string;
@@ -85,15 +56,6 @@ export async function ready(p: Project, intent: Intent, approver: Signer = p.ada
 /** A capability for the attempt that may run next. Returns its token. */
 export async function granted({ keyturn, ada }: Project, { intent_id, hash }: Intent): Promise<string> {
   return (await keyturn.intents.grant({ intent_id, hash, signer: ada, is_issued: true })).token!;
-}
-
-export function writeRegistry(root: string, text: string): void {
-  const path = join(root, 'tools.yaml');
-  try {
-    chmodSync(path, 0o644);
-  } catch {}
-  writeFileSync(path, text);
-  chmodSync(path, 0o444);
 }
 
 /** The executor's own file of a project. */
