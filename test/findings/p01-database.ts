@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { onTestFinished } from 'vitest';
+import { beforeAll, onTestFinished } from 'vitest';
+import { planProjects } from '../journey/plan-story.ts';
 import { freshFolder } from '../support/scratch.ts';
 
 /** What the tests of P1 and P2 share: a real database, and another process that uses it. */
@@ -34,6 +35,20 @@ export async function databaseBytes(): Promise<Buffer> {
   connection.closeSync();
   instance.closeSync();
   return readFileSync(path);
+}
+
+/** Projects of a file, each with these files and the database, whose bytes come along. */
+export function shops(files: Readonly<Record<string, string>> = {}) {
+  const planProject = planProjects();
+  let bytes: Buffer;
+  beforeAll(async () => {
+    bytes = await databaseBytes();
+  });
+  return async () => {
+    const p = await planProject({ 'data/keep': '', ...files });
+    writeFileSync(join(p.root, DB), bytes);
+    return { p, path: join(p.root, DB), bytes };
+  };
 }
 
 /** The rows of t, read as any program would read them: it opens, or this throws. */

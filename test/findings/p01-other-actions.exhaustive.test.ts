@@ -1,31 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  create,
-  planOf,
-  planProjects,
-  ran,
-  remove,
-  rename,
-  run,
-  runnable,
-  undo,
-} from '../journey/plan-story.ts';
+import { describe, expect, it } from 'vitest';
+import { create, planOf, ran, remove, rename, run, runnable, undo } from '../journey/plan-story.ts';
 import { picture } from '../plan/engine/story.ts';
-import { CHMOD, DB, databaseBytes, rowsOf, sql, writerOf } from './p01-database.ts';
+import { CHMOD, DB, rowsOf, shops, sql, writerOf } from './p01-database.ts';
 
-const planProject = planProjects();
-let bytes: Buffer;
-beforeAll(async () => {
-  bytes = await databaseBytes();
-});
-
-async function shop() {
-  const p = await planProject({ 'data/keep': '' });
-  writeFileSync(join(p.root, DB), bytes);
-  return { p, path: join(p.root, DB) };
-}
+const shop = shops();
 
 const COPY = {
   action_id: '1',
@@ -73,7 +53,7 @@ describe('P1: a database that an action other than SQL replaces, moves or remove
   );
 
   it('several are locked together, beside one that is none, before SQL works on what a rename left', async () => {
-    const { p, path } = await shop();
+    const { p, path, bytes } = await shop();
     for (const name of ['b', 'c']) writeFileSync(join(p.root, `data/${name}.duckdb`), bytes);
     writeFileSync(join(p.root, 'data/broken.duckdb'), bytes.subarray(0, 5000));
     const before = picture(p.root);
@@ -93,7 +73,7 @@ describe('P1: a database that an action other than SQL replaces, moves or remove
   });
 
   it('what only begins like one can be removed and brought back', async () => {
-    const { p, path } = await shop();
+    const { p, path, bytes } = await shop();
     writeFileSync(path, bytes.subarray(0, 5000));
     const { report } = await ran(p, planOf([remove('1', DB)]));
     expect(report.result).toBe('success');

@@ -1,24 +1,13 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runSql } from '../../src/effect/sql/run.ts';
-import { create, planOf, planProjects, ran, run, runnable, undo, when } from '../journey/plan-story.ts';
+import { create, planOf, ran, run, runnable, undo, when } from '../journey/plan-story.ts';
 import { picture } from '../plan/engine/story.ts';
 import { until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { DB, databaseBytes, holdersOf, rowsOf, sql, writerOf } from './p01-database.ts';
+import { DB, holdersOf, rowsOf, shops, sql, writerOf } from './p01-database.ts';
 
-const planProject = planProjects();
-let bytes: Buffer;
-beforeAll(async () => {
-  bytes = await databaseBytes();
-});
-
-async function shop() {
-  const p = await planProject({ 'data/keep': '', 'ro/a.csv': 'i\n7\n' });
-  writeFileSync(join(p.root, DB), bytes);
-  return { p, path: join(p.root, DB) };
-}
+const shop = shops({ 'ro/a.csv': 'i\n7\n' });
 
 const INSERT = sql('2', { query: 'INSERT INTO t VALUES (3)' });
 
@@ -40,7 +29,7 @@ describe('P1: the real database is locked for the whole action', () => {
   });
 
   it('another version of the format is refused, and nothing is touched', async () => {
-    const { p, path } = await shop();
+    const { p, path, bytes } = await shop();
     writeFileSync(path, withVersion(bytes, 999n));
     const before = picture(p.root);
     const { report } = await ran(p, planOf([create('1', 'n'), INSERT]));

@@ -1,38 +1,28 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  create,
-  planOf,
-  planProjects,
-  proposed,
-  remove,
-  rename,
-  run,
-  runnable,
-} from '../journey/plan-story.ts';
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { create, planOf, proposed, remove, rename, run, runnable } from '../journey/plan-story.ts';
 import { picture } from '../plan/engine/story.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { CHMOD, DB, databaseBytes, rowsOf, sql, writerOf } from './p01-database.ts';
+import { CHMOD, DB, rowsOf, shops, sql, writerOf } from './p01-database.ts';
 
-const planProject = planProjects();
-let bytes: Buffer;
-beforeAll(async () => {
-  bytes = await databaseBytes();
-});
-
-async function shop() {
-  const p = await planProject({ 'data/keep': '' });
-  writeFileSync(join(p.root, DB), bytes);
-  return { p, path: join(p.root, DB) };
-}
+const shop = shops();
 
 const DROP = planOf([create('1', 'n'), sql('2', { query: 'DROP TABLE t' })]);
 
 /** The main header with its first flag set: an encrypted database. */
-function encrypted(): Buffer {
-  const changed = Buffer.from(bytes);
+function encrypted(path: string): Buffer {
+  const changed = readFileSync(path);
   changed.writeBigUInt64LE(1n, 20);
   return changed;
 }
@@ -54,7 +44,7 @@ describe('P1: SQL looks at the real database', () => {
       'SQL_DATABASE_FOREIGN',
       (path) => writeFileSync(path, Buffer.from('SQLite format 3\0'.padEnd(8192, '\0'))),
     ],
-    ['that is encrypted', 'SQL_DATABASE_ENCRYPTED', (path) => writeFileSync(path, encrypted())],
+    ['that is encrypted', 'SQL_DATABASE_ENCRYPTED', (path) => writeFileSync(path, encrypted(path))],
     ['of 2 GB', 'PLAN_LIMIT_EXCEEDED', (path) => truncateSync(path, 2 * 1024 ** 3)],
     ['that is a folder', 'FILE_NOT_REGULAR', (path) => replaced(path, () => mkdirSync(path))],
     ['that is a link', 'FILE_IS_SYMLINK', (path) => replaced(path, () => symlinkSync('keep', path))],
@@ -66,9 +56,9 @@ describe('P1: SQL looks at the real database', () => {
   });
 
   it('one that its own results would replace is refused when the plan is proposed', async () => {
-    const { p } = await shop();
+    const { p, path } = await shop();
     const target = 'data/shop.json';
-    writeFileSync(join(p.root, target), bytes);
+    copyFileSync(path, join(p.root, target));
     const saved = sql('1', { query: 'SELECT i FROM t', save_results_to: target }, target);
     await expectRefusal('FILE_EXISTS', () => proposed(p, planOf([saved])));
   });
