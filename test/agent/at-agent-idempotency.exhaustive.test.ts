@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { AgentAnswer, Confirm } from '../../src/agent/answer-shape.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { Refusal } from '../../src/refusal.ts';
 import { steady } from '../support/project.ts';
+import { confirmer } from '../support/racers.ts';
 import { agentPlace, askedFor, yes } from './agent-place.ts';
 
 /** One goal, one effect: whoever asks again, from wherever, and whatever broke in between. */
@@ -21,7 +20,7 @@ describe('AT-AGENT-05-idempotent-retry-safe', () => {
   it('of several processes that say yes together one runs it, and no other does', async () => {
     const { keyturn, root } = place();
     const prompt = await askedFor(keyturn, 'append a notebook line "raced"');
-    const racers = [1, 2, 3].map(() => child(root, prompt));
+    const racers = [1, 2, 3].map(() => confirmer(root, prompt));
     await Promise.all(racers.map(({ ready }) => ready));
     for (const { go } of racers) go();
     const answers = await Promise.all(racers.map(({ answer }) => answer));
@@ -34,26 +33,6 @@ describe('AT-AGENT-05-idempotent-retry-safe', () => {
     expect(await yes(keyturn, prompt)).toMatchObject({ kind: 'OUTCOME', is_duplicate: true });
   });
 });
-
-const script = fileURLToPath(new URL('../support/agent-child.mjs', import.meta.url));
-
-function child(root: string, { correlation_id, plan_id }: Confirm) {
-  const process_ = spawn(process.execPath, [script, root, correlation_id, plan_id], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  let said = '';
-  const ready = new Promise<void>((resolve) => {
-    process_.stdout.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-      if (said.includes('ready\n')) resolve();
-    });
-    process_.on('close', () => resolve());
-  });
-  const answer = new Promise<string>((resolve) => {
-    process_.on('close', () => resolve(said.split('\n')[1] || 'killed'));
-  });
-  return { ready, answer, go: () => process_.stdin.end(), kill: () => process_.kill('SIGKILL') };
-}
 
 /** What breaks: the process, at the n-th time that it looks at the clock after the yes. */
 class Crash extends Error {}

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { Confirm } from '../../src/agent/answer-shape.ts';
 import { idempotencyKey } from '../../src/agent/plan.ts';
@@ -7,6 +5,7 @@ import { sha256 } from '../../src/canonical/digest.ts';
 import { canonicalBytes } from '../../src/canonical/json.ts';
 import { objectOf } from '../support/ledger.ts';
 import { until } from '../support/processes.ts';
+import { confirmer } from '../support/racers.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, prompted, writeSimulation, yes } from './agent-place.ts';
 
@@ -88,13 +87,13 @@ describe('AT-AGENT-05-idempotent-retry-safe', () => {
     await keyturn.simulations.register(change);
     await keyturn.simulations.activate(change);
     const prompt = await askedFor(keyturn, 'bake the sourdough loaves');
-    const killed = child(root, prompt);
+    const killed = confirmer(root, prompt);
     await killed.ready;
     killed.go();
     const too_soon = killed.answer.then((answer) => expect.fail(`it ended with ${answer}`));
     const execution_id = await Promise.race([claimed(prompt), too_soon]);
     too_soon.catch(() => {});
-    killed.kill();
+    killed.child.kill('SIGKILL');
     expect(await killed.answer).toBe('killed');
 
     const refusal = await expectRefusal('RUN_IN_DOUBT', () => yes(keyturn, prompt));
@@ -119,26 +118,6 @@ function claimed({ correlation_id }: Confirm): Promise<string> {
     const intent_id = state.plans[0]!.steps[0]!.intent_id;
     return intent_id === null ? null : (await keyturn.intents.get({ intent_id })).runs.at(-1)?.execution_id;
   });
-}
-
-const script = fileURLToPath(new URL('../support/agent-child.mjs', import.meta.url));
-
-function child(root: string, { correlation_id, plan_id }: Confirm) {
-  const process_ = spawn(process.execPath, [script, root, correlation_id, plan_id], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  let said = '';
-  const ready = new Promise<void>((resolve) => {
-    process_.stdout.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-      if (said.includes('ready\n')) resolve();
-    });
-    process_.on('close', () => resolve());
-  });
-  const answer = new Promise<string>((resolve) => {
-    process_.on('close', () => resolve(said.split('\n')[1] || 'killed'));
-  });
-  return { ready, answer, go: () => process_.stdin.end(), kill: () => process_.kill('SIGKILL') };
 }
 
 describe('AT-AGENT-11-idempotency-key-includes-sim-and-field-fingerprint', () => {

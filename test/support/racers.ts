@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const script = fileURLToPath(new URL('./run-child.mjs', import.meta.url));
-
 export interface Racer {
   readonly child: ChildProcess;
   readonly ready: Promise<void>;
@@ -11,10 +9,19 @@ export interface Racer {
   go(): void;
 }
 
-/** A real process that waits at the line until `go`. Needs the build in dist/. */
+/** A real process that runs an intent, and waits at the line until `go`. Needs the build in dist/. */
 export function racer(root: string, intent_id: string, hash: string, token?: string): Racer {
-  const words = [root, intent_id, hash, ...(token === undefined ? [] : [token])];
-  const child = spawn(process.execPath, [script, ...words], {
+  return atTheLine('run-child.mjs', [root, intent_id, hash, ...(token === undefined ? [] : [token])]);
+}
+
+/** The same for one that says yes to a prompt of the agent core. */
+export function confirmer(root: string, prompt: { correlation_id: string; plan_id: string }): Racer {
+  return atTheLine('agent-child.mjs', [root, prompt.correlation_id, prompt.plan_id]);
+}
+
+function atTheLine(script: string, words: readonly string[]): Racer {
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  const child = spawn(process.execPath, [path, ...words], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   let said = '';
