@@ -119,6 +119,12 @@ export const limits = {
   prompt_ttl_s: 24 * 3600,
   /** The most that is shown of what a read printed. */
   result_chars: 4000,
+  /** The longest goal or answer: several times a spoken minute. */
+  utterance_chars: 2000,
+  /** How long a simulation is active, unless told. */
+  active_s_default: 30 * 24 * 3600,
+  /** A capability of the agent core is used at once, so it need not live long. */
+  agent_capability_ttl_s: 60,
   /** Capabilities of one intent that are neither used nor taken back. One is enough; a violation names all of them. */
   outstanding_capabilities: 16,
   /** A file that a condition names is hashed several times a second while the action runs. */
@@ -176,6 +182,8 @@ export const limits = {
   /** A key file can be copied and then guessed without a limit of tries. Shorter ones are mostly a word and some digits. */
   passphrase_chars_min: 12,
   passphrase_bytes: 1024,
+  /** How often a terminal asks for a passphrase, or for the code of what is approved. */
+  tries: 3,
   /** How many guesses a passphrase must cost, as a power of ten. At 0.4 s for each, 10 is 127 years of one core. */
   passphrase_guesses_log10: 10,
   /** How long a commit waits for another process that holds the store. */
@@ -263,6 +271,10 @@ export const limits = {
   tried_goals: 200,
   /** Rows in one page of a list. */
   page_rows: 1000,
+  /** Values that a page is read by: each is a part of the statement. */
+  page_values: 100,
+  /** Waiting intents that a service counts for its operator. */
+  queue_counted: 10_000,
   /** Rows in each list of what needs a human. A human does not work through more; `list` says how many there are. */
   status_rows: 1000,
   /** Recent decisions that are asked again when policies change, unless told. */
@@ -339,6 +351,44 @@ export const sqlLimits = {
   message_chars: 500,
 } as const;
 
+/** The most that a service keeps and waits for, each with its reason. What its owner may set stands in `limits`. */
+export const webLimits = {
+  /** A link from the terminal, or from an identity provider, is opened at once. */
+  link_ms: 5 * 60_000,
+  /** A working day. A session only reads: acts are signed each. */
+  session_ms: 12 * 3_600_000,
+  /** More windows than the people of one ledger have. The oldest goes. */
+  sessions: 1_024,
+  /** Time to find the phone. The second touch and the human who vouches have the two minutes of the act itself. */
+  enrolment_ms: 10 * 60_000,
+  /** More than a team enrols at once. The oldest goes. */
+  enrolments: 64,
+  /** Time to type a password and find a second factor. */
+  login_ms: 10 * 60_000,
+  /** Beginning one needs no credential, so their number is bounded. The oldest goes. */
+  logins: 1_024,
+  /** How long an answer is waited for unless told: shorter than most proxies keep a request open. */
+  wait_s_default: 25,
+  wait_s: 60,
+  /** More callers than one project has. Those that are full again are forgotten first. */
+  callers: 10_000,
+  /** How long what runs may take to end, once the service or the executor is told to stop. */
+  grace_ms: 10_000,
+} as const;
+
+/** How long a PostgreSQL server is waited for, each with its reason. */
+export const postgresLimits = {
+  connect_ms: 10_000,
+  /** What the network may take beyond the statement itself. */
+  network_ms: 10_000,
+  /** What a statement may take beyond waiting for a lock. */
+  work_ms: 30_000,
+  /** The longest statement of a rebuild compares two tables. Whatever takes longer has no answer to wait for. */
+  patient_ms: 5 * 60_000,
+  /** Between two statements of a transaction there is only computing. A session that takes longer has died. */
+  idle_ms: 30_000,
+} as const;
+
 /** The most that `keyturn hook` takes from the client of an agent, each with its reason. */
 export const hookLimits = {
   /** What a client says of one call. The decision of the policies repeats it, and is read back with `json_bytes`. */
@@ -347,6 +397,8 @@ export const hookLimits = {
   answer_ms: 25_000,
   /** The settings of a client. */
   settings_bytes: 1 * MiB,
+  /** The file in which a client names its MCP servers: some keep a history in it. */
+  client_file_bytes: 16 * MiB,
   /** How long Claude Code waits for a command at most, in its own setting. */
   command_ms: 600_000,
   /** What the settings say how long the client waits for the hook. */
@@ -394,6 +446,9 @@ export const mcpLimits = {
   task_wait_ms: 3_600_000,
   /** Calls of one client at once; more are told to wait. */
   at_once: 256,
+  /** Answers that are kept while others to the same task are missing, and how long one is. A client whose answer is not kept is asked again. */
+  partial_answers: 100,
+  partial_answer_chars: 64 * KiB,
   /** How long an end whose answer may not have been read is given again to the same call. */
   again_ms: 600_000,
   /** The file with the marks of calls, before it is begun anew. */

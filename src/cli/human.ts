@@ -7,6 +7,7 @@ import {
   Refusal,
   type Signer,
 } from '../keyturn.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { showAll } from './pager.ts';
 import type { Opened } from './project.ts';
@@ -81,15 +82,13 @@ export async function signAsked<T>(keyturn: Opened, terminal: Terminal, act: Pos
   return act.act(await unlock(keyturn, terminal, act));
 }
 
-const TRIES = 3;
-
-/** Asks three times at most, where it is one of these that is refused. */
+/** Asks a few times at most, where it is one of these that is refused. */
 export async function withTries<T>(
   terminal: Terminal,
   again: readonly ReasonCode[],
   ask: () => Promise<T>,
 ): Promise<T> {
-  for (let left = TRIES - 1; ; left -= 1) {
+  for (let left = limits.tries - 1; ; left -= 1) {
     try {
       return await ask();
     } catch (error) {

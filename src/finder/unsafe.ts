@@ -1,5 +1,4 @@
-/** The longest goal or answer: several times a spoken minute. */
-export const UTTERANCE_CHARS = 2000;
+import { limits } from '../limits.ts';
 
 export interface TextProblem {
   readonly reason_code: 'UTTERANCE_EMPTY' | 'UTTERANCE_TOO_LONG' | 'UTTERANCE_UNSAFE';
@@ -18,8 +17,8 @@ const STRAY_JOINER =
  * no reason: words such as "ignore your rules" are only words here, and no goal (see speech.ts).
  */
 export function textProblem(text: string): TextProblem | null {
-  if (text.length > UTTERANCE_CHARS)
-    return { reason_code: 'UTTERANCE_TOO_LONG', message: `Say it in ${UTTERANCE_CHARS} characters.` };
+  if (text.length > limits.utterance_chars)
+    return { reason_code: 'UTTERANCE_TOO_LONG', message: `Say it in ${limits.utterance_chars} characters.` };
   if (text.trim() === '') return { reason_code: 'UTTERANCE_EMPTY', message: 'Nothing was said.' };
   if (!text.isWellFormed() || UNSAFE.test(text) || STRAY_JOINER.test(text))
     return {

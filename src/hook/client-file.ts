@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { type Json, type JsonObject, parseJson } from '../canonical/json.ts';
 import { visible } from '../canonical/visible.ts';
 import { createDurably, replaceDurably } from '../durable/file.ts';
+import { hookLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { tablesIn, withoutTables } from './toml-servers.ts';
 
@@ -33,7 +34,6 @@ export interface GateEntry {
   readonly args: readonly string[];
 }
 
-const MOST_BYTES = 16 * 1024 * 1024;
 const GATE = 'keyturn';
 
 export function readClientFile(given: string): ClientFile {
@@ -69,7 +69,7 @@ function jsonFile(path: string, text: string): ClientFile {
 /** Strictly: a file whose members are there twice would be another one after it was written. */
 function jsonOf(path: string, text: string): JsonObject {
   try {
-    const value = parseJson(text, MOST_BYTES);
+    const value = parseJson(text, hookLimits.client_file_bytes);
     if (isObject(value)) return value;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

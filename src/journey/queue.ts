@@ -8,7 +8,7 @@ import { newestBefore } from './page.ts';
 
 /** How much waits, in numbers, for who watches a service. */
 export interface Queue {
-  /** Intents that wait for a human, the newest `COUNTED_MOST` at most. */
+  /** Intents that wait for a human, the newest `limits.queue_counted` at most. */
   readonly waiting: number;
   /** Since when the oldest of them waits; null where none does. */
   readonly oldest_at: string | null;
@@ -21,8 +21,6 @@ export interface Queue {
   readonly freezes: number;
   readonly entries: number;
 }
-
-const COUNTED_MOST = 10_000;
 
 export async function queueOf(context: Context): Promise<Queue> {
   const { store } = context;
@@ -52,7 +50,7 @@ async function waitingIn(context: Context): Promise<Pick<Queue, 'waiting' | 'old
   let oldest_at: string | null = null;
   let seen = 0;
   for await (const state of allIntents(context, 'proposed', true)) {
-    if (Date.parse(state.proposed_at) < since_ms || ++seen > COUNTED_MOST) break;
+    if (Date.parse(state.proposed_at) < since_ms || ++seen > limits.queue_counted) break;
     if (statusWordOf(state, now) === 'expired') continue;
     waiting += 1;
     oldest_at = state.proposed_at;

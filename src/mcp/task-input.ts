@@ -1,5 +1,6 @@
 import type { JsonObject } from '../canonical/json.ts';
 import type { Result } from '../keyturn.ts';
+import { mcpLimits } from '../limits.ts';
 import { jsonIn } from './answer.ts';
 import { beginTool, type McpCaller } from './call.ts';
 import { type GoingTasks, known } from './going-tasks.ts';
@@ -40,10 +41,6 @@ export async function askedInTask(
   };
 }
 
-/** So much is kept of answers while others are missing. A client whose answer is not kept is asked again. */
-const KEPT = 100;
-const KEPT_CHARS = 65_536;
-
 /** The last answer makes another call, which a human approves by itself or a grant covers. What answers no open question is not used. */
 export async function answerInTask(
   caller: McpCaller,
@@ -58,9 +55,9 @@ export async function answerInTask(
   if (used.length === 0) return;
   const responses = { ...partial.get(intent_id), ...Object.fromEntries(used) };
   if (used.length < Object.keys(open ?? {}).length) {
-    if (JSON.stringify(responses).length <= KEPT_CHARS) partial.set(intent_id, responses);
+    if (JSON.stringify(responses).length <= mcpLimits.partial_answer_chars) partial.set(intent_id, responses);
     const [oldest] = partial.keys();
-    if (partial.size > KEPT && oldest !== undefined) partial.delete(oldest);
+    if (partial.size > mcpLimits.partial_answers && oldest !== undefined) partial.delete(oldest);
     return;
   }
   const { server, tool } = call;

@@ -8,13 +8,9 @@ import {
   type ServiceState,
   verifyEnrolment,
 } from '../keyturn.ts';
+import { webLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Site } from './guard.ts';
-
-/** Time to find the phone. The second touch and the one who vouches have the two minutes of the act itself. */
-export const ENROLMENT_MS = 10 * 60_000;
-/** More than a team enrols at once. The oldest goes. */
-const ENROLMENTS = 64;
 
 /** What a new passkey signs for itself. */
 export type ToSign = Pick<Draft, 'statements' | 'at'>;
@@ -100,9 +96,9 @@ export function enrolmentsOf<C extends KeptCeremony>(
   return {
     open: async (ceremony) => {
       const secret = randomBytes(32).toString('base64url');
-      const enrolment = freshEnrolment(ceremony, site, new Date(Date.now() + ENROLMENT_MS));
-      const row = { key: sha256(secret), value: textOf(enrolment), ttl_ms: ENROLMENT_MS };
-      await state.put('enrolment', row, ENROLMENTS);
+      const enrolment = freshEnrolment(ceremony, site, new Date(Date.now() + webLimits.enrolment_ms));
+      const row = { key: sha256(secret), value: textOf(enrolment), ttl_ms: webLimits.enrolment_ms };
+      await state.put('enrolment', row, webLimits.enrolments);
       return { secret, enrolment };
     },
     withSecret: async (secret, act) => {

@@ -3,17 +3,12 @@ import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { sha256 } from '../canonical/digest.ts';
 import { type HumanKey, Keyturn, type Passkey, type Proof, requireMadeBy, verifyProof } from '../keyturn.ts';
+import { webLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { answerProblem, respond } from './answer.ts';
 import { FOUNDING_FILES } from './enrol-page.ts';
 import { linkRoutes } from './enrolling.ts';
-import {
-  type Ceremony,
-  ENROLMENT_MS,
-  freshEnrolment,
-  type LinkedEnrolments,
-  type ToSign,
-} from './enrolment.ts';
+import { type Ceremony, freshEnrolment, type LinkedEnrolments, type ToSign } from './enrolment.ts';
 import { requireHost, requireOwnPage, type Site, siteOf } from './guard.ts';
 import { closed, listen, PORT } from './serve.ts';
 
@@ -66,7 +61,7 @@ export async function foundWithPasskey(request: FoundRequest): Promise<Keyturn> 
 
 /** There is one, of this process: before the project there is nothing to keep it in. */
 function onlyOne(founding: Founding, secret: string, site: Site): LinkedEnrolments<Founding> {
-  const enrolment = freshEnrolment(founding, site, new Date(Date.now() + ENROLMENT_MS));
+  const enrolment = freshEnrolment(founding, site, new Date(Date.now() + webLimits.enrolment_ms));
   return {
     withSecret: async (shown, act) => {
       const is_it = sha256(shown) === sha256(secret) && Date.parse(enrolment.expires_at) > Date.now();

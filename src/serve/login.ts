@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type * as oidc from 'openid-client';
 import { sha256 } from '../canonical/digest.ts';
 import type { ServiceState } from '../keyturn.ts';
+import { webLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Site } from './guard.ts';
 
@@ -16,11 +17,6 @@ export interface LoginOptions {
   /** Which value of the claim is which enrolled human; null where the value is the name. */
   readonly names: ReadonlyMap<string, string> | null;
 }
-
-/** Time to type a password and find a second factor. */
-const LOGIN_MS = 10 * 60_000;
-/** Beginning one needs no credential, so their number is bounded. The oldest goes. */
-const LOGINS = 1_024;
 
 interface Begun {
   readonly verifier: string;
@@ -65,8 +61,8 @@ export function loginBy(
         state: client.randomState(),
         nonce: client.randomNonce(),
       };
-      const row = { key: sha256(kept), value: JSON.stringify(made), ttl_ms: LOGIN_MS };
-      await service.put('login', row, LOGINS);
+      const row = { key: sha256(kept), value: JSON.stringify(made), ttl_ms: webLimits.login_ms };
+      await service.put('login', row, webLimits.logins);
       const to = client.buildAuthorizationUrl(config, {
         redirect_uri,
         scope: 'openid profile email',

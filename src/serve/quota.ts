@@ -1,4 +1,5 @@
 import type { ServiceLimits } from '../keyturn.ts';
+import { webLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 
 /** How much each caller asks for, in this process. */
@@ -15,9 +16,6 @@ interface Bucket {
   left: number;
   at_ms: number;
 }
-
-/** More callers than one project has. Those that are full again are forgotten first. */
-const CALLERS = 10_000;
 
 /** A minute's worth can come at once; from then on, as much as flows in. */
 export function callerQuotaOf(
@@ -36,7 +34,7 @@ export function callerQuotaOf(
   return {
     take: (who) => {
       const at = now();
-      if (buckets.size >= CALLERS) forgetFull(at);
+      if (buckets.size >= webLimits.callers) forgetFull(at);
       const known = buckets.get(who);
       const left = known ? filled(known, at) : most;
       if (left < 1) {

@@ -1,12 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import type { ServiceState } from '../keyturn.ts';
+import { webLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-
-const LINK_MS = 5 * 60_000;
-const SESSION_MS = 12 * 3_600_000;
-/** More windows than the people of one ledger have. The oldest goes. */
-const SESSIONS = 1_024;
 
 interface Opened {
   readonly secret: string;
@@ -45,15 +41,15 @@ export function sessionsOf(state: ServiceState, now: () => number = Date.now): S
   const opened = async (owner: SessionOwner): Promise<Opened> => {
     const [secret, page] = [fresh(), fresh()];
     const session: Session = { ...owner, page: sha256(page) };
-    const row = { key: sha256(secret), value: JSON.stringify(session), ttl_ms: SESSION_MS };
-    await state.put('session', row, SESSIONS);
-    return { secret, page, expires_at: new Date(now() + SESSION_MS).toISOString() };
+    const row = { key: sha256(secret), value: JSON.stringify(session), ttl_ms: webLimits.session_ms };
+    await state.put('session', row, webLimits.sessions);
+    return { secret, page, expires_at: new Date(now() + webLimits.session_ms).toISOString() };
   };
   return {
     link: async (name) => {
       const link = fresh();
       const value = JSON.stringify({ name: name ?? null });
-      await state.put('link', { key: sha256(link), value, ttl_ms: LINK_MS }, SESSIONS);
+      await state.put('link', { key: sha256(link), value, ttl_ms: webLimits.link_ms }, webLimits.sessions);
       return link;
     },
     open: async (link) => {

@@ -1,7 +1,5 @@
+import { webLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-
-const WAIT_S = 25;
-const WAIT_MOST_S = 60;
 
 export interface Wait {
   readonly signal: AbortSignal;
@@ -10,7 +8,7 @@ export interface Wait {
 /** How long an answer may be waited for: `Prefer: wait=10` of RFC 7240, or 25 seconds; less where the caller goes or the service stops. */
 export function waitOf({ headers, signal }: Request, stopping: AbortSignal): Wait {
   const [, text] = /(?:^|,)\s*wait\s*=\s*([0-9]{1,6})\s*(?:,|;|$)/i.exec(headers.get('prefer') ?? '') ?? [];
-  const seconds = Math.min(text === undefined ? WAIT_S : Number(text), WAIT_MOST_S);
+  const seconds = Math.min(text === undefined ? webLimits.wait_s_default : Number(text), webLimits.wait_s);
   return { signal: AbortSignal.any([signal, stopping, AbortSignal.timeout(seconds * 1000)]) };
 }
 

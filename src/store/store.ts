@@ -284,8 +284,7 @@ export function requirePage(name: Paged, page: Page): ReadPage {
   requireEntryPage(page);
   const [column, values] = page.by ?? ['status', PROJECTIONS[name].statuses!];
   // Each value is a part of the statement that reads them.
-  if (values.length > VALUES_MOST) refuse('SHAPE_INVALID', `A page is of ${VALUES_MOST} values at most.`);
+  if (values.length > limits.page_values)
+    refuse('SHAPE_INVALID', `A page is of ${limits.page_values} values at most.`);
   return { ...page, column, values };
 }
-
-const VALUES_MOST = 100;

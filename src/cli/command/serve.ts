@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { visible } from '../../canonical/visible.ts';
 import type { Executed, Keyturn } from '../../keyturn.ts';
 import { jsonLine } from '../../lane/visible.ts';
+import { webLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { ServeRequest } from '../../serve/serve.ts';
 import type { Answer, Call, Options } from '../answer.ts';
@@ -10,9 +11,6 @@ import { writingHere } from '../project.ts';
 import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
 import { untilStopped } from '../until-stopped.ts';
-
-/** How long what runs may take to end, once it is told to stop. */
-const GRACE_MS = 10_000;
 
 /** Until a signal ends it. */
 export async function serve(call: Call): Promise<Answer> {
@@ -110,7 +108,11 @@ function stoppable(call: Call, act: (keyturn: Keyturn, rest: Stopped) => Promise
   return writingHere(call, async (keyturn) => {
     const { signal, letGo } = untilStopped();
     try {
-      await act(keyturn, { signal, grace_ms: GRACE_MS, tell: (executed) => say(2, lineOf(executed)) });
+      await act(keyturn, {
+        signal,
+        grace_ms: webLimits.grace_ms,
+        tell: (executed) => say(2, lineOf(executed)),
+      });
     } finally {
       letGo();
     }

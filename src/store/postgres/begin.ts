@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
+import { postgresLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import { POOLER } from './failure.ts';
 
@@ -32,15 +33,8 @@ function settingsOf({ access, patient }: SessionOptions): Readonly<Record<string
   };
 }
 
-/** What a statement may take beyond waiting for a lock. */
-const WORK_ms = 30_000;
-/** The longest statement of a rebuild compares two tables. Whatever takes longer has no answer to wait for. */
-const PATIENT_ms = 5 * 60_000;
-/** Between two statements of a transaction there is only computing. A session that takes longer has died. */
-const IDLE_ms = 30_000;
-
 export function statementTimeout_ms({ busy_ms, patient }: SessionOptions): number {
-  return busy_ms + (patient ? PATIENT_ms : WORK_ms);
+  return busy_ms + (patient ? postgresLimits.patient_ms : postgresLimits.work_ms);
 }
 
 /** How a session is to begin: the settings that are looked at, and with timeouts and our mark all of them. */
@@ -59,7 +53,7 @@ export function startOf(options: SessionOptions): Start {
   const timeouts = {
     statement_timeout: String(statementTimeout_ms(options)),
     lock_timeout: String(Math.max(1, options.busy_ms)),
-    idle_in_transaction_session_timeout: String(IDLE_ms),
+    idle_in_transaction_session_timeout: String(postgresLimits.idle_ms),
   };
   return { settings, mark, all: { ...settings, ...timeouts, [MARK]: mark } };
 }

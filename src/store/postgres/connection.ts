@@ -1,5 +1,5 @@
 import type { Client, ClientConfig, QueryResultRow } from 'pg';
-import { limits } from '../../limits.ts';
+import { limits, postgresLimits } from '../../limits.ts';
 import { refuseMissing } from '../../optional.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Address } from './address.ts';
@@ -55,9 +55,6 @@ export interface Connection {
   destroy(): void;
 }
 
-const CONNECT_ms = 10_000;
-/** What the network may take beyond the statement itself. */
-const NETWORK_ms = 10_000;
 /** A connection on which nothing happens is probed after so long, to find out that the other side is gone. */
 const PROBE_ms = 10_000;
 const GOODBYE_ms = 1_000;
@@ -86,10 +83,10 @@ async function connectOnce(
     await connectSafely(client, address.tls);
     if (!is_direct) {
       await requireOwnSession(client, address, options);
-      await setAll(client, start, CONNECT_ms);
+      await setAll(client, start, postgresLimits.connect_ms);
     }
     const asked_ms = performance.now();
-    begun = await begin(client, options, start, CONNECT_ms);
+    begun = await begin(client, options, start, postgresLimits.connect_ms);
     return begun && connectionOf(client, begun, asked_ms, health);
   } finally {
     if (begun === null) await ended(client);
@@ -164,8 +161,8 @@ function configOf(address: Address, options: SessionOptions): object {
     keepAlive: true,
     keepAliveInitialDelayMillis: PROBE_ms,
     pipeline: true,
-    connectionTimeoutMillis: CONNECT_ms,
-    query_timeout: statementTimeout_ms(options) + NETWORK_ms,
+    connectionTimeoutMillis: postgresLimits.connect_ms,
+    query_timeout: statementTimeout_ms(options) + postgresLimits.network_ms,
   };
 }
 
