@@ -5,7 +5,7 @@ import { indexCatalog } from '../src/finder/rank.ts';
 import type { FinderRequest } from '../src/finder/request.ts';
 import { queryOf, searchFor } from '../src/finder/search-index.ts';
 import { type Simulation, simulationSchema } from '../src/finder/simulation.ts';
-import { termsOf, unitsOf, withoutData } from '../src/finder/text.ts';
+import { termsIn, unitsOf, withoutData } from '../src/finder/text.ts';
 import { spokenGoal, wordsFor } from './finder-words.ts';
 import type { Row } from './table.ts';
 
@@ -26,7 +26,7 @@ async function finderRows(): Promise<Row[]> {
   const { active } = indexCatalog(catalog);
   const finder = createFinder();
   const request = (i: number): FinderRequest => ({ ...HEAD, catalog, utterance: utterance(i) });
-  const query = (i: number) => queryOf(termsOf(unitsOf(withoutData(utterance(i)))));
+  const query = (i: number) => queryOf(termsIn(unitsOf(withoutData(utterance(i)))));
   for (let i = 0; i < 200; i++) [finder.find(request(i)), searchFor(active, query(i))];
   const times = { ours: [] as number[], bare: [] as number[] };
   for (let i = 0; i < TIMED; i++) {

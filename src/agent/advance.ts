@@ -9,7 +9,7 @@ import { openStep } from './match.ts';
 import { observedDispatch } from './observe.ts';
 import { readResult } from './result.ts';
 import { definitionOf } from './snapshot.ts';
-import { languageLeft, languageOf, sayingsIn } from './spoken.ts';
+import { languageLeft, sayingsIn, spokenLanguage } from './spoken.ts';
 import { envelopeOf, type StepInPlan, stepInPlan } from './step-in-plan.ts';
 import { weigh } from './weigh.ts';
 
@@ -137,7 +137,7 @@ export async function waiting(
   language?: string,
 ): Promise<Confirm> {
   const definition = await definitionOf(context, current.step.definition);
-  const spoken = language ?? (await languageOf(context, current.state));
+  const spoken = language ?? (await spokenLanguage(context, current.state));
   return confirmAnswer(current, definition, spoken, reason_code);
 }
 

@@ -11,7 +11,7 @@ import { type AgentContext, requireCorrelation } from './context.ts';
 import { type ConfirmationProof, confirmations, type Sealed } from './contracts.ts';
 import { closing, planMoved, stepMoved } from './moves.ts';
 import { refsOf } from './plan.ts';
-import { languageOf } from './spoken.ts';
+import { spokenLanguage } from './spoken.ts';
 import { type StepInPlan, stepInPlan } from './step-in-plan.ts';
 import { sealText } from './turn.ts';
 
@@ -41,7 +41,7 @@ export async function confirm(context: AgentContext, request: ConfirmRequest): P
   const step = isOver(plan) ? null : currentStep(plan);
   // What came of an earlier prompt, and nothing new.
   if (step === null) return answerNow(context, state, plan);
-  const language = request.language ?? (await languageOf(context, state));
+  const language = request.language ?? (await spokenLanguage(context, state));
   const current = await stepInPlan(context, state, plan, step.step_id);
   const words = sealText(text);
   const proof = proofOf(current, text, words.digest, language);

@@ -20,7 +20,7 @@ import { planMatch } from './match.ts';
 import { clarifyOf, foreignAnswer } from './question.ts';
 import { type Snapshot, snapshotNow } from './snapshot.ts';
 import { languageLeft, sayingsIn } from './spoken.ts';
-import { type Heard, hear, type Said, turnKey } from './turn.ts';
+import { type HeardTurn, hear, type Said, turnKey } from './turn.ts';
 
 export interface AskRequest {
   readonly user_id: string;
@@ -132,7 +132,7 @@ async function take(context: AgentContext, state: AgentState | null, said: Said)
   return { ...answered, turn_id: said.turn_id, packet: heard.packet, news };
 }
 
-function behave(context: AgentContext, heard: Heard, snapshot: Snapshot): Promise<AgentAnswer> {
+function behave(context: AgentContext, heard: HeardTurn, snapshot: Snapshot): Promise<AgentAnswer> {
   const { packet } = heard;
   switch (packet.kind) {
     case 'SIMULATION_MATCH':
@@ -147,7 +147,7 @@ function behave(context: AgentContext, heard: Heard, snapshot: Snapshot): Promis
 }
 
 /** A plan, the precheck, and then: wait for a yes, go on, or stop. */
-async function match(context: AgentContext, heard: Heard, snapshot: Snapshot): Promise<AgentAnswer> {
+async function match(context: AgentContext, heard: HeardTurn, snapshot: Snapshot): Promise<AgentAnswer> {
   const planned = await planMatch(context, heard, snapshot);
   if ('refused' in planned)
     return refusal(context, heard, planned.refused, 'The finder named a simulation that is not registered.');
@@ -155,14 +155,14 @@ async function match(context: AgentContext, heard: Heard, snapshot: Snapshot): P
   return advance(context, heard.said.correlation_id, heard.said.user_id);
 }
 
-async function relay(context: AgentContext, heard: Heard, packet: ClarifyPacket): Promise<Clarify> {
+async function relay(context: AgentContext, heard: HeardTurn, packet: ClarifyPacket): Promise<Clarify> {
   await record(context, heard);
   return clarifyAnswer(packet);
 }
 
 async function refusal(
   context: AgentContext,
-  heard: Heard,
+  heard: HeardTurn,
   reason_code: string,
   user_visible_text: string,
 ): Promise<AgentAnswer> {
@@ -173,7 +173,7 @@ async function refusal(
 /** Nothing is dispatched, and the executor is not called: the wish is noted, and that is all. */
 async function missing(
   context: AgentContext,
-  heard: Heard,
+  heard: HeardTurn,
   packet: MissingSimulationPacket,
   { now }: Snapshot,
 ): Promise<AgentAnswer> {
@@ -216,7 +216,7 @@ const INTAKE_ATTEMPTS = 20;
 
 async function record(
   { journey }: AgentContext,
-  { said, received, objects }: Heard,
+  { said, received, objects }: HeardTurn,
   events: Parameters<AgentContext['journey']['store']['commit']>[0]['events'] = [],
   more: readonly Uint8Array[] = [],
   claims: readonly string[] = [],

@@ -3,6 +3,7 @@ import type { IntentState } from '../gate/state.ts';
 import { isDecision, requireIntent } from '../journey/context.ts';
 import { type DraftedTurn, draftTurn } from '../journey/delegate-turn.ts';
 import { look, run } from '../journey/run.ts';
+import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Dispatched } from './answer-shape.ts';
 import { requireActivated } from './bound.ts';
@@ -11,13 +12,10 @@ import { type DispatchEnvelope, envelopes, outcomes } from './contracts.ts';
 import { draftOf, effectAction, intentIdOf, requireSameIntent } from './intent.ts';
 import type { MoveReason } from './moves.ts';
 import { requireProvenOrder } from './proven.ts';
-import { awaitApprover, endLater, endStep, refused, skipDuplicate, startStep } from './record.ts';
+import { awaitApprover, endLater, endStep, skipDuplicate, startStep, stepRefused } from './record.ts';
 import { definitionOf } from './snapshot.ts';
 import { requireOrder, requireStep, type StepInPlan } from './step-in-plan.ts';
 import { obstructed, type Weighed, weigh } from './weigh.ts';
-
-/** A capability that is used at once need not live long. */
-const CAPABILITY_TTL_S = 60;
 
 /**
  * SimulationExecutor: the only way from the agent core to an effect. It believes nothing that the core checked: the simulation, the
@@ -70,7 +68,7 @@ async function startOnce(
     const turned = await turnOf(context, current, definition, seen);
     const weighed = turned?.refusal ? obstructed(seen, turned.refusal.code) : seen;
     // 3. One commit, whatever was decided.
-    if (turned === null || turned.refusal) return await refused(context, current, weighed, turned);
+    if (turned === null || turned.refusal) return await stepRefused(context, current, weighed, turned);
     if (!isDispatched(weighed)) return await awaitApprover(context, current, weighed, turned);
     await startStep(context, current, weighed, turned);
     return { current, definition, weighed, intent_id: turned.intent_id, ordered: turned.seen };
@@ -111,7 +109,7 @@ async function turnOf(
       await requireActivated(context, definition.id, effect);
     },
     action: effectAction(journey, definition),
-    ttl_s: Math.min(CAPABILITY_TTL_S, journey.capability_ttl_s),
+    ttl_s: Math.min(limits.agent_capability_ttl_s, journey.capability_ttl_s),
   });
 }
 

@@ -16,7 +16,7 @@ import { closing, type MoveReason, planMoved, stepMoved } from './moves.ts';
 import { type StepEnd, stepEnd } from './outcome.ts';
 import { type Definition, type PlanInputs, partsOf, planOf, refsOf } from './plan.ts';
 import { definitionOf, type Snapshot } from './snapshot.ts';
-import type { Heard } from './turn.ts';
+import type { HeardTurn } from './turn.ts';
 import { accessEvent, type Weighed, weigh } from './weigh.ts';
 
 /** What one commit writes. */
@@ -28,7 +28,7 @@ export interface Written {
 /** The plan of a match: the first candidate of the finder, as it is. */
 export async function planMatch(
   context: AgentContext,
-  { said, packet, goal }: Heard,
+  { said, packet, goal }: HeardTurn,
   { policy, catalog, bundle, registered, now }: Snapshot,
 ): Promise<Written | { readonly refused: 'SIMULATION_NOT_REGISTERED' }> {
   const refs = {

@@ -9,7 +9,7 @@ import { checkSamples } from './samples.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What was looked at before a status changed, as an object that the signed act names. */
-export interface Proof {
+export interface ActivationProof {
   readonly bytes: Uint8Array;
   readonly digest: Digest;
 }
@@ -19,7 +19,7 @@ export function proofOf(
   { catalog, policy, bundle }: Snapshot,
   { simulation, digest }: CatalogEntry,
   checked: Readonly<Record<string, string>>,
-): Proof {
+): ActivationProof {
   const bytes = canonicalBytes({
     format: 'keyturn-simulation-proof/1',
     simulation: simulation.id,

@@ -50,7 +50,7 @@ export async function startStep(
 }
 
 /** No dispatch: the step fails for good, and with it the plan. */
-export async function refused(
+export async function stepRefused(
   context: AgentContext,
   { state, plan, plan_now, step, step_now }: StepInPlan,
   weighed: Weighed,

@@ -22,7 +22,7 @@ import {
   requireFaultless,
   type SimulationFault,
 } from './faults.ts';
-import { checkedOf, type Proof, proofOf } from './proof.ts';
+import { type ActivationProof, checkedOf, proofOf } from './proof.ts';
 import { checkSamples } from './samples.ts';
 import { consentLines, delegatedActions } from './shown.ts';
 import { definitionOf, type Snapshot, snapshotNow } from './snapshot.ts';
@@ -48,7 +48,6 @@ interface ActivateRequest extends FileRequest {
 }
 
 type Changed = Event<'simulation.changed'>;
-const ACTIVE_S = 30 * 24 * 3600;
 
 /** Takes the file as it is now into the ledger, as a draft. From here on this version never changes. */
 export async function registerSimulation(context: AgentContext, request: FileRequest): Promise<Changed> {
@@ -60,7 +59,11 @@ export async function registerSimulation(context: AgentContext, request: FileReq
 }
 
 /** Nothing of it is registered while anything is wrong with it: a version is used up by that. */
-async function registering(context: AgentContext, snapshot: Snapshot, entry: CatalogEntry): Promise<Proof> {
+async function registering(
+  context: AgentContext,
+  snapshot: Snapshot,
+  entry: CatalogEntry,
+): Promise<ActivationProof> {
   requireFaultless(entry.simulation.id, await faultsOf(context, snapshot, entry));
   const checked = { shape: 'the definition is whole', ...checkSamples(entry.simulation) };
   return proofOf(context, snapshot, entry, checked);
@@ -107,7 +110,7 @@ export async function activateSimulation(context: AgentContext, request: Activat
   if (request.bound !== undefined && request.bound !== bound.digest)
     refuse('ACTIVATION_DIFFERS', 'It is not what was looked at. Look at it again.', { bound: bound.digest });
   const proof = proofOf(context, snapshot, entry, checkedOf(context, entry, bound.value));
-  const expires_at = activeUntil(snapshot.now, request.ttl_s ?? ACTIVE_S);
+  const expires_at = activeUntil(snapshot.now, request.ttl_s ?? limits.active_s_default);
   const delegates =
     entry.simulation.effect === undefined
       ? []
@@ -178,9 +181,9 @@ async function withdraw(
 
 interface Change {
   readonly entry: CatalogEntry;
-  readonly proof: Proof;
+  readonly proof: ActivationProof;
   /** Of the registration that comes first, where the version is a new one. */
-  readonly registers?: Proof | null;
+  readonly registers?: ActivationProof | null;
   readonly bound?: SealedBound;
   readonly known: Registered | null;
   readonly snapshot?: Snapshot;

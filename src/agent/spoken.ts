@@ -6,14 +6,14 @@ import { goals } from './contracts.ts';
 /** In which language a conversation is held, and what the program itself says in it. The meaning of a reason code is English. */
 
 /** Of the newest turn. */
-export async function languageOf({ journey }: AgentContext, { turn }: AgentState): Promise<string> {
+export async function spokenLanguage({ journey }: AgentContext, { turn }: AgentState): Promise<string> {
   return goals.open(await journey.store.object(turn.goal)).normalized_intent.language;
 }
 
 /** The same; undefined where what was said is erased. */
 export async function languageLeft(context: AgentContext, state: AgentState): Promise<string | undefined> {
   try {
-    return await languageOf(context, state);
+    return await spokenLanguage(context, state);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'OBJECT_MISSING') throw error;
     return undefined;

@@ -52,7 +52,7 @@ export interface Said {
 }
 
 /** A turn with the one packet that it led to, ready to be recorded. */
-export interface Heard {
+export interface HeardTurn {
   readonly said: Said;
   readonly packet: FinderPacket;
   readonly packet_ref: string;
@@ -62,7 +62,7 @@ export interface Heard {
 }
 
 /** Asks the finder once, and takes its packet as it is: nothing here ranks, and nothing here is added to it. */
-export function hear(context: AgentContext, said: Said, snapshot: Snapshot): Heard {
+export function hear(context: AgentContext, said: Said, snapshot: Snapshot): HeardTurn {
   const { tenant } = context.journey.store;
   const request = requestOf(said, tenant, snapshot);
   const found = find(context, said, request);
@@ -173,7 +173,7 @@ function goalOf(
   said: Said,
   tenant_id: string,
   { idempotency_key }: FinderRequest,
-  { packet, packet_ref }: Pick<Heard, 'packet' | 'packet_ref'>,
+  { packet, packet_ref }: Pick<HeardTurn, 'packet' | 'packet_ref'>,
   { language, confirm_state }: Pick<AgentGoalRequest, 'confirm_state'> & { readonly language: string },
 ): AgentGoalRequest {
   const { correlation_id, user_id, thread_id, turn_id, utterance, clarify } = said;

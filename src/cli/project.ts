@@ -32,12 +32,12 @@ export async function writing(call: Call, act: (keyturn: Opened) => Promise<Answ
 
 /** For what only the host of a project can do. */
 export async function readingHere(call: Call, act: (keyturn: Keyturn) => Promise<Answer>): Promise<Answer> {
-  return closing(await Keyturn.open({ at: folderOf(call), mode: 'read' }), act);
+  return closingProject(await Keyturn.open({ at: folderOf(call), mode: 'read' }), act);
 }
 
 /** The same, to change it: it says first what a crash may have left behind. */
 export async function writingHere(call: Call, act: (keyturn: Keyturn) => Promise<Answer>): Promise<Answer> {
-  return closing(await Keyturn.open({ at: folderOf(call) }), async (keyturn) => {
+  return closingProject(await Keyturn.open({ at: folderOf(call) }), async (keyturn) => {
     if (!call.options.json) await mentionDoubt(keyturn);
     return act(keyturn);
   });
@@ -47,7 +47,10 @@ async function atService(address: string, act: (keyturn: Opened) => Promise<Answ
   return act(await (await import('./remote.ts')).openService(address));
 }
 
-export async function closing(keyturn: Keyturn, act: (keyturn: Keyturn) => Promise<Answer>): Promise<Answer> {
+export async function closingProject(
+  keyturn: Keyturn,
+  act: (keyturn: Keyturn) => Promise<Answer>,
+): Promise<Answer> {
   try {
     return await act(keyturn);
   } finally {

@@ -26,7 +26,7 @@ const reader =
     return found ?? refuse('USAGE', `--status takes one of: ${choicesOf(words).join(', ')}.`);
   };
 
-export const standingOf: (text: string) => StatusWord = reader(STATUS_WORDS);
+export const standingNamed: (text: string) => StatusWord = reader(STATUS_WORDS);
 export const runStandingOf: (text: string) => RunWord = reader(RUN_WORDS);
 export const capabilityStandingOf: (text: string) => CapabilityWord = reader(CAPABILITY_WORDS);
 

@@ -18,14 +18,14 @@ export function tell(command: string, answer: Answer, json: boolean): number {
 
 /** An error of a command: one line on stderr. */
 export function tellError(command: string, error: unknown, json: boolean): 1 {
-  const refusal = refusalOf(error);
+  const refusal = refusalFrom(error);
   if (json) say(1, jsonLine(problem(command, refusal, {})));
   else say(2, errorLine(refusal));
   return 1;
 }
 
 /** What was not foreseen is a refusal too: short, and without a stack trace. */
-export function refusalOf(error: unknown): Refusal {
+export function refusalFrom(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new Refusal('INTERNAL', `Keyturn failed: ${message.slice(0, 300)}`);

@@ -18,7 +18,7 @@ import { similarity } from './similar.ts';
 import type { Simulation } from './simulation.ts';
 import type { Spoken } from './speech.ts';
 import { spokenOf } from './stem.ts';
-import { termsOf, type Unit, unitsOf, withoutData } from './text.ts';
+import { termsIn, type Unit, unitsOf, withoutData } from './text.ts';
 
 export interface Scored {
   readonly simulation: IndexedSimulation;
@@ -150,7 +150,7 @@ interface ScoredPhrase extends Scored {
 
 function scorePhrases(index: SearchIndex, utterance: string, said: Heard): ScoredPhrase[] {
   const units = unitsOf(withoutData(utterance));
-  const results = searchFor(index, queryOf(termsOf(units))).slice(0, CANDIDATES);
+  const results = searchFor(index, queryOf(termsIn(units))).slice(0, CANDIDATES);
   const heard = hearing(units, results, index);
   const scored = results
     .map((result) => {
@@ -181,7 +181,7 @@ function closeScore(
   const { fields } = simulation.entry.simulation;
   const found = extractFields(fields, reading);
   if (found.size === 0) return rawScore(heard, simulation, matched);
-  const values = new Set(termsOf(unitsOf([...found.values()].map(({ text }) => text).join(' '))));
+  const values = new Set(termsIn(unitsOf([...found.values()].map(({ text }) => text).join(' '))));
   const raw = rawScore(heard, simulation, matched, values);
   const telling = [...found.keys()].some((name) => TELLING.includes(wayOf(fields[name]!)));
   return telling && raw < SURE ? Math.min(raw + FIELD_BONUS, UNSURE) : raw;

@@ -5,7 +5,7 @@ import { edits, shortest } from './similar.ts';
 import type { Simulation } from './simulation.ts';
 import { spokenIn, wordOf } from './speech.ts';
 import { spellingOf } from './spelling.ts';
-import { termsOf, type Unit, unitsOf } from './text.ts';
+import { termsIn, type Unit, unitsOf } from './text.ts';
 import { type Patterns, patternsIn } from './value.ts';
 import { type Vocabulary, vocabularyOf } from './vocabulary.ts';
 
@@ -53,7 +53,7 @@ const unitsOfPhrases = (simulation: Simulation): Unit[][] =>
 export function frequenciesIn(entries: readonly CatalogEntry[]): Frequencies {
   const frequencies = new Map<string, number>();
   for (const { simulation } of entries)
-    for (const term of termsOf(unitsOfPhrases(simulation).flat()))
+    for (const term of termsIn(unitsOfPhrases(simulation).flat()))
       frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
   return frequencies;
 }
@@ -156,7 +156,7 @@ export function isPair(term: string): boolean {
 }
 
 function documentOf(phrases: readonly Phrase[]): string {
-  return termsOf(phrases.flatMap(({ units }) => units)).join(' ');
+  return termsIn(phrases.flatMap(({ units }) => units)).join(' ');
 }
 
 const splitTerms = (text: string): string[] => text.split(' ');

@@ -71,7 +71,7 @@ export function contentWords(text: string): string[] {
 }
 
 /** All terms of the units, each once, in the order in which they stand. */
-export function termsOf(units: readonly Unit[]): string[] {
+export function termsIn(units: readonly Unit[]): string[] {
   return [...new Set(units.flatMap(({ terms }) => terms))];
 }
 

@@ -89,7 +89,7 @@ export async function recordEnd(
       });
     end = await recordedUnlessRevoked(commit, end, DOUBTED);
   } catch (error) {
-    inDoubt(execution_id, error, violation);
+    refuseInDoubt(execution_id, error, violation);
   }
   onRecorded();
   const { afterRecord, ...told } = ended;
@@ -172,7 +172,11 @@ async function withoutErased(
 }
 
 /** What happened is not known to any process: a human has to say. */
-export function inDoubt(execution_id: string, error: unknown, violation: Violation | null = null): never {
+export function refuseInDoubt(
+  execution_id: string,
+  error: unknown,
+  violation: Violation | null = null,
+): never {
   const because = error instanceof Refusal ? error.code : 'INTERNAL';
   const stopped_by = violation ? { stopped_by: violation.refusal.code } : {};
   return refuse('RECORDING_FAILED', undefined, { execution_id, because, ...stopped_by });

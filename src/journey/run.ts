@@ -20,7 +20,7 @@ import { observedRun } from './observe.ts';
 import type { UsableCapability } from './present.ts';
 import { confinedTo } from './reach.ts';
 import { type LookRequest, makeReady, type Ready } from './ready.ts';
-import { inDoubt, type Report, recordEnd, type WatchedEnd, watchedEnd } from './record.ts';
+import { type Report, recordEnd, refuseInDoubt, type WatchedEnd, watchedEnd } from './record.ts';
 import { watchRun } from './watch.ts';
 
 export interface Preview {
@@ -213,7 +213,7 @@ async function effectOf(
     });
     return watchedEnd(ended, watch.violation());
   } catch (error) {
-    return inDoubt(execution_id, error);
+    return refuseInDoubt(execution_id, error);
   } finally {
     watch.stop();
   }

@@ -4,14 +4,14 @@ import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
 import { painter } from '../paint.ts';
-import { closing, folderOf } from '../project.ts';
+import { closingProject, folderOf } from '../project.ts';
 
 /** After a restore, or when the kept head was lost: a human says that the ledger is to go on from here. */
 export async function acceptHead(call: Call): Promise<Answer> {
   const reason = call.options.reason!;
   const at = folderOf(call);
   const { message } = await refusalAt(at);
-  return closing(await Keyturn.open({ at, head: 'accept' }), async (keyturn) => {
+  return closingProject(await Keyturn.open({ at, head: 'accept' }), async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
     const result = await actAs(
       keyturn,

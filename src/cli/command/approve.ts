@@ -25,7 +25,7 @@ export function approve(call: Call): Promise<Answer> {
     const seen = await keyturn.intents.review({ intent_id });
     if (hash !== undefined && hash !== seen.intent.hash) refuse('HASH_MISMATCH');
     await requirePossible(keyturn, seen.intent, name, 'approve');
-    const approval = await approvalOf(keyturn, { seen, name, ttl_s });
+    const approval = await approvalBy(keyturn, { seen, name, ttl_s });
     const result = await atTerminal(async (terminal) => {
       await showReview(terminal, seen, await earlierLines(keyturn, terminal, { intent_id, name }));
       await withTries(terminal, ['CONFIRMATION_WRONG'], async () => {
@@ -41,14 +41,14 @@ export function approve(call: Call): Promise<Answer> {
   });
 }
 
-export type Review = Result<'intents.review'>;
+export type SeenIntent = Result<'intents.review'>;
 
 export const NOT_THE_CODE = 'What was typed is not the beginning of the code.';
 
 /** Shows what a yes is asked for, and refuses what could not be shown. */
 export async function showReview(
   terminal: Terminal,
-  seen: Review,
+  seen: SeenIntent,
   more: readonly string[] = [],
 ): Promise<void> {
   await drawReview(terminal, seen, more);
@@ -58,7 +58,7 @@ export async function showReview(
 /** On the terminal itself: the person who types there must have seen it, wherever standard output goes. */
 export async function drawReview(
   terminal: Terminal,
-  seen: Review,
+  seen: SeenIntent,
   more: readonly string[] = [],
 ): Promise<void> {
   const { columns } = terminal;
@@ -67,19 +67,19 @@ export async function drawReview(
 }
 
 /** A plan whose files changed is not shown as diffs. Who puts them back after the screen would have hidden what it does. */
-export function requireWhole({ shown }: Review): void {
+export function requireWhole({ shown }: SeenIntent): void {
   if (shown.alarms.some(({ alarm }) => alarm === 'unseen'))
     refuse('SHOWN_IN_PART', 'A change of this plan cannot be shown.');
 }
 
 export interface Signing {
-  readonly seen: Review;
+  readonly seen: SeenIntent;
   readonly name: string;
   readonly ttl_s?: number | undefined;
 }
 
 /** What is signed is the hash of what was on the screen. */
-export function approvalOf(
+export function approvalBy(
   keyturn: Opened,
   { seen, name, ttl_s }: Signing,
 ): Promise<Possible<Result<'intents.approve'>>> {

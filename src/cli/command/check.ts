@@ -5,7 +5,7 @@ import { Refusal, refuse } from '../../refusal.ts';
 import { controllerLineOf } from '../adapter.ts';
 import { type Answer, type Call, denied } from '../answer.ts';
 import { reading } from '../project.ts';
-import { refusalOf } from '../tell.ts';
+import { refusalFrom } from '../tell.ts';
 
 /** The controller of 000: one line, exit 0 or 1. Whatever goes wrong is a no. */
 export async function check(call: Call): Promise<Answer> {
@@ -20,7 +20,7 @@ export async function check(call: Call): Promise<Answer> {
       throw new Refusal(code, words, executed_at === null ? {} : { executed_at });
     });
   } catch (error) {
-    const refusal = refusalOf(error);
+    const refusal = refusalFrom(error);
     return denied(refusal, [controllerLineOf(refusal)]);
   }
 }

@@ -14,7 +14,7 @@ import type { Answer, Call } from '../answer.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
 import { folderOf } from '../project.ts';
 import type { Result } from '../schema.ts';
-import { refusalOf } from '../tell.ts';
+import { refusalFrom } from '../tell.ts';
 import { hasTerminal } from '../terminal.ts';
 
 type Check = Result<'doctor'>['checks'][number];
@@ -70,7 +70,7 @@ function consoleChecks(): Check[] {
     if (assets.length === 0) return [good('console', 'none in this installation')];
     return assets.map(({ path, sha256 }) => good(`console ${path}`, sha256));
   } catch (error) {
-    const { code, message } = refusalOf(error);
+    const { code, message } = refusalFrom(error);
     return [bad('console', message, code)];
   }
 }
@@ -81,7 +81,7 @@ function sandboxCheck(): Check {
     Keyturn.requireSandbox();
     return good('sandbox', 'one can be made');
   } catch (error) {
-    const { code, message } = refusalOf(error);
+    const { code, message } = refusalFrom(error);
     return bad('sandbox', message, code);
   }
 }
@@ -91,7 +91,7 @@ async function projectChecks(at: string): Promise<Check[]> {
   try {
     keyturn = await Keyturn.open({ at, mode: 'read' });
   } catch (error) {
-    const { code, message } = refusalOf(error);
+    const { code, message } = refusalFrom(error);
     return [bad('project', message, code)];
   }
   try {
@@ -124,7 +124,7 @@ async function attempt(name: string, act: () => Promise<string>): Promise<Check>
   try {
     return good(name, await act());
   } catch (error) {
-    const { code, message } = refusalOf(error);
+    const { code, message } = refusalFrom(error);
     return bad(name, message, code);
   }
 }

@@ -8,7 +8,7 @@ import { actAs, whoActs } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { writingHere } from '../project.ts';
 import { fields } from '../table.ts';
-import { planFrom } from './plan.ts';
+import { planIn } from './plan.ts';
 import { pairsOf } from './propose.ts';
 
 /** A human proposes something else in the place of a proposal, in their own name. */
@@ -49,7 +49,7 @@ async function changesIn(keyturn: Keyturn, seen: Review, options: Options): Prom
   if ([arg, plan, goal].every((one) => one === undefined)) return inEditor(seen);
   return {
     ...(arg !== undefined && { arguments: await argumentsWith(keyturn, seen, arg) }),
-    ...(plan !== undefined && { plan: await planFrom(keyturn, plan, options) }),
+    ...(plan !== undefined && { plan: await planIn(keyturn, plan, options) }),
     ...(goal !== undefined && { declared_goal: goal }),
   };
 }

@@ -7,10 +7,10 @@ import { Keyturn } from '../../keyturn.ts';
 import { hookLimits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { closing, folderOf } from '../project.ts';
+import { closingProject, folderOf } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { tellError } from '../tell.ts';
-import { keyOf } from './mcp.ts';
+import { agentKeyOf } from './mcp.ts';
 
 /** One answer to one call, in time or not at all: what is late would be a yes for the client. */
 export async function answer(call: Call): Promise<Answer> {
@@ -20,7 +20,7 @@ export async function answer(call: Call): Promise<Answer> {
   }, hookLimits.answer_ms);
   try {
     const bytes = await readAsked();
-    return await closing(await Keyturn.open({ at: folderOf(call) }), async (keyturn) => {
+    return await closingProject(await Keyturn.open({ at: folderOf(call) }), async (keyturn) => {
       const told = await hookAnswer(callerOf(keyturn, call), bytes);
       const result: Result<'hook'> = { answer: told };
       return { result, lines: told === null ? [] : [told] };
@@ -34,7 +34,7 @@ function callerOf(keyturn: Keyturn, { options }: Call) {
   const name = options.as ?? refuse('USAGE', 'Name the agent with --as.');
   const client =
     CLIENTS.find((one) => one === options.client) ?? refuse('USAGE', 'Name the client with --client.');
-  const path = options.agentKey ?? keyOf(keyturn, name);
+  const path = options.agentKey ?? agentKeyOf(keyturn, name);
   const { root } = keyturn.layout;
   return {
     client,

@@ -7,14 +7,14 @@ import { intentLines, listLines, type TableLook } from '../list-table.ts';
 import { meantBy } from '../operand.ts';
 import { stdoutPainter } from '../paint.ts';
 import { reading } from '../project.ts';
-import { capabilityStandingOf, runStandingOf, standingOf } from '../status-word.ts';
+import { capabilityStandingOf, runStandingOf, standingNamed } from '../status-word.ts';
 import { timeOf } from '../time.ts';
 
 export function list(call: Call): Promise<Answer> {
   const { status, by, text, needs } = call.options;
   const request: Request<'intents.list'> = {
     ...pageAsked(call),
-    ...(status !== undefined && { standing: standingOf(status) }),
+    ...(status !== undefined && { standing: standingNamed(status) }),
     ...(by !== undefined && { proposer: by }),
     ...(text !== undefined && { text }),
     ...(needs !== undefined && { needs }),

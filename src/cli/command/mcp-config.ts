@@ -8,13 +8,13 @@ import { actAs, whoActs } from '../human.ts';
 import { writingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { thisProgram } from './hook.ts';
-import { keyOf } from './mcp.ts';
+import { agentKeyOf } from './mcp.ts';
 
 /** Enrols the agent of a client with a key of its own, and prints what the client needs. An agent that has one keeps it. */
 export function config(call: Call): Promise<Answer> {
   const [name = ''] = call.operands;
   return writingHere(call, async (keyturn) => {
-    const path = call.options.agentKey ?? keyOf(keyturn, name);
+    const path = call.options.agentKey ?? agentKeyOf(keyturn, name);
     const known = (await keyturn.people.list()).principals.find((one) => one.name === name);
     if (known && known.kind !== 'agent') refuse('PRINCIPAL_EXISTS', `"${name}" is no agent.`);
     if (!known) {

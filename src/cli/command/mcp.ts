@@ -10,7 +10,7 @@ import type { Answer, Call } from '../answer.ts';
 import { folderOf } from '../project.ts';
 
 /** Where `mcp config` keeps the key of an agent. */
-export function keyOf(keyturn: Keyturn, agent: string): string {
+export function agentKeyOf(keyturn: Keyturn, agent: string): string {
   return join(keyturn.layout.own, 'agents', `${agent}.key`);
 }
 
@@ -38,7 +38,7 @@ export async function serve(call: Call): Promise<Answer> {
 
 function callerOf(keyturn: Keyturn, { options }: Call): McpCaller {
   const name = options.as ?? null;
-  const own = name === null ? null : keyOf(keyturn, name);
+  const own = name === null ? null : agentKeyOf(keyturn, name);
   const path = options.agentKey ?? (own !== null && existsSync(own) ? own : null);
   return {
     name,

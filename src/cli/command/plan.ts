@@ -40,7 +40,7 @@ function problemsOf(file: string, { config = '' }: Options, problems: Problems):
 export function preview(call: Call): Promise<Answer> {
   const [file = ''] = call.operands;
   return reading(call, async (keyturn) => {
-    const result = await keyturn.plans.preview({ spec: await planFrom(keyturn, file, call.options) });
+    const result = await keyturn.plans.preview({ spec: await planIn(keyturn, file, call.options) });
     return { result, lines: drawShown(result.shown, stdoutLook(new Date())), is_long: true };
   });
 }
@@ -57,7 +57,7 @@ export function report(call: Call): Promise<Answer> {
   });
 }
 
-export async function planFrom(keyturn: Opened, file: string, options: Options): Promise<PlanSpec> {
+export async function planIn(keyturn: Opened, file: string, options: Options): Promise<PlanSpec> {
   const read = await keyturn.plans.read(planSource(file, options));
   if ('spec' in read) return read.spec;
   const [first] = read.problems;

@@ -10,7 +10,7 @@ import { readInput } from '../input.ts';
 import { meantBy, requireId, requireTyped } from '../operand.ts';
 import { type Opened, writing } from '../project.ts';
 import { fields } from '../table.ts';
-import { planFrom } from './plan.ts';
+import { planIn } from './plan.ts';
 
 export function propose(call: Call): Promise<Answer> {
   const { options } = call;
@@ -119,7 +119,7 @@ async function draftOf(keyturn: Opened, options: Options): Promise<object> {
             tool,
             ...(await keyturn.tools.arguments({ tool, texts: Object.fromEntries(pairsOf(arg)) })),
           }
-        : { kind: 'plan', ...(await planFrom(keyturn, plan, options)) },
+        : { kind: 'plan', ...(await planIn(keyturn, plan, options)) },
     ...(by === undefined ? {} : { issuer: by }),
     ...(replaces === undefined ? {} : { replaces: await meantBy(keyturn, 'intent', replaces) }),
     ...(options.idempotencyKey === undefined ? {} : { idempotency_key: options.idempotencyKey }),

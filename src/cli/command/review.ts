@@ -10,14 +10,14 @@ import { type Opened, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 import {
-  approvalOf,
+  approvalBy,
   approvedLines,
   drawReview,
   NOT_THE_CODE,
-  type Review,
   rejectedLine,
   rejectionOf,
   requireWhole,
+  type SeenIntent,
 } from './approve.ts';
 
 const QUESTION =
@@ -81,7 +81,7 @@ async function walk(
     if (typed === '' || typed === 's') done.skipped.push(intent_id);
     else if (beginsCode(typed, seen.intent.hash)) {
       requireWhole(seen);
-      const approval = await signAsked(keyturn, terminal, await approvalOf(keyturn, { seen, name }));
+      const approval = await signAsked(keyturn, terminal, await approvalBy(keyturn, { seen, name }));
       done.approved.push(approval);
       terminal.write(`${approvedLines(approval)[0]}\n`);
     } else {
@@ -104,7 +104,7 @@ async function whyNot(keyturn: Opened, { intent_id, hash }: IntentState, by: str
 const REJECTS = /^r(\s|$)/;
 
 /** What the person decides. What is no answer is asked again, and after three tries the intent is skipped. */
-async function askAbout(terminal: Terminal, { intent }: Review, blocked: string | null): Promise<string> {
+async function askAbout(terminal: Terminal, { intent }: SeenIntent, blocked: string | null): Promise<string> {
   if (blocked !== null) terminal.write(`${blocked}\n`);
   const ask = async () => {
     const typed = await terminal.ask(QUESTION);

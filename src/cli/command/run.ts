@@ -12,20 +12,20 @@ import { present } from '../present.ts';
 import { presentedBy } from '../presented.ts';
 import { folderOf } from '../project.ts';
 import { confinementLines } from '../screen.ts';
-import { refusalOf } from '../tell.ts';
+import { refusalFrom } from '../tell.ts';
 import { atTerminal } from '../terminal.ts';
 
 type Preview = Result<'runs.preview'>;
 
 /** How far a run came. It decides what may be said about it when something goes wrong. */
-export interface Progress {
+export interface RunReached {
   opened: boolean;
   confirmed: boolean;
 }
 
 /** The adapter of 001: one approved intent, one tool, one run, one report. */
 export async function run(call: Call): Promise<Answer> {
-  const progress: Progress = { opened: false, confirmed: false };
+  const progress: RunReached = { opened: false, confirmed: false };
   try {
     const [intent_id = '', hash = ''] = call.operands;
     if (!isUuid(intent_id)) refuse('ID_MALFORMED');
@@ -43,7 +43,7 @@ export async function run(call: Call): Promise<Answer> {
 
 async function withStore(
   call: Call,
-  progress: Progress,
+  progress: RunReached,
   act: (keyturn: Keyturn) => Promise<Answer>,
 ): Promise<Answer> {
   const keyturn = await Keyturn.open({ at: folderOf(call), mode: call.options.dryRun ? 'read' : 'write' });
@@ -56,9 +56,9 @@ async function withStore(
 }
 
 /** After the y it is not known that nothing was attempted, unless a refusal says so. */
-export function whatIsKnown(error: unknown, { confirmed }: Progress): Refusal {
-  if (error instanceof Refusal || !confirmed) return refusalOf(error);
-  return new Refusal('RECORDING_FAILED', undefined, { because: refusalOf(error).message });
+export function whatIsKnown(error: unknown, { confirmed }: RunReached): Refusal {
+  if (error instanceof Refusal || !confirmed) return refusalFrom(error);
+  return new Refusal('RECORDING_FAILED', undefined, { because: refusalFrom(error).message });
 }
 
 async function dryRun(keyturn: Keyturn, intent_id: string, hash: string, call: Call): Promise<Answer> {
@@ -81,7 +81,7 @@ async function realRun(
   keyturn: Keyturn,
   asked: { readonly intent_id: string; readonly hash: string },
   call: Call,
-  progress: Progress,
+  progress: RunReached,
 ): Promise<Answer> {
   const which = { ...asked, ...presentedBy(call.options) };
   return interruptible(async (abort) => {

@@ -13,7 +13,7 @@ import { painter } from '../paint.ts';
 import { type Opened, writing } from '../project.ts';
 import type { Result as Printed } from '../schema.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
-import { type Review, showReview } from './approve.ts';
+import { type SeenIntent, showReview } from './approve.ts';
 import { orderLines } from './grant.ts';
 import { interruptible, reported, whatIsKnown } from './run.ts';
 
@@ -71,7 +71,7 @@ interface Acting {
 async function showTurn(
   keyturn: Opened,
   terminal: Terminal,
-  seen: Review,
+  seen: SeenIntent,
   { name, approves }: Acting,
 ): Promise<void> {
   const { intent_id, approvals, approvals_needed, glass } = seen.intent;
@@ -93,7 +93,7 @@ type Turned = Result<'intents.turn'>;
 
 interface Turning {
   readonly keyturn: Opened;
-  readonly seen: Review;
+  readonly seen: SeenIntent;
   readonly signer: Signer;
   readonly call: Call;
 }
