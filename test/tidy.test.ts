@@ -8,19 +8,25 @@ import {
   importOrder,
   innerOrder,
   LAYERS,
-  longerThan,
   noCycles,
   noDefaultExports,
   noMutableModuleState,
   noNetwork,
-  nothingLeftOver,
-  noVagueNames,
-  oneMeaning,
   onlyEffectStartsProcesses,
   onlyStoreKnowsSql,
-  titlesReadAsSentences,
   zodByNamespace,
 } from './support/tidy.ts';
+import {
+  longerThan,
+  noFixedWaits,
+  nothingLeftOver,
+  noVagueNames,
+  oneBuilder,
+  oneMeaning,
+  plainComments,
+  staleSharedNames,
+  titlesReadAsSentences,
+} from './support/tidy-words.ts';
 
 /** Style is a test. A rule that no file can break proves nothing, so each one is also shown an example that breaks it. */
 
@@ -72,6 +78,18 @@ describe('the tree', () => {
     expect(noDefaultExports(files)).toEqual([]);
   });
 
+  it('a test waits for a condition, and for a length of time only with a reason', () => {
+    expect(noFixedWaits(files)).toEqual([]);
+  });
+
+  it('one function makes the projects of tests', () => {
+    expect(oneBuilder(files)).toEqual([]);
+  });
+
+  it('comments name who is meant, without a metaphor', () => {
+    expect(plainComments(files)).toEqual([]);
+  });
+
   it('zod is imported by its namespace', () => {
     expect(zodByNamespace(files)).toEqual([]);
   });
@@ -86,6 +104,7 @@ describe('the tree', () => {
 
   it('a name that is exported means one thing', () => {
     expect(oneMeaning(files)).toEqual([]);
+    expect(staleSharedNames(files)).toEqual([]);
   });
 
   it('nothing is left for later and no test is switched off', () => {
@@ -181,6 +200,22 @@ const PLANTED: readonly (readonly [what: string, check: Check, ...planted: Sourc
   ['a gate that waits', gateIsPure, at('src/gate/a.ts', 'setTimeout(() => {}, 1);')],
   ['a module of the network', noNetwork, at('src/tool/a.ts', "import { connect } from 'node:net';")],
   ['a request by the global', noNetwork, at('src/store/a.ts', "await fetch('http://127.0.0.1');")],
+  ['a wait of a test', noFixedWaits, at('test/a.test.ts', 'await new Promise((go) => setTimeout(go, 9));')],
+  [
+    'a wait by another name',
+    noFixedWaits,
+    at('test/a.ts', "import { setTimeout as s } from 'timers/promises';"),
+  ],
+  ['a wait of a page', noFixedWaits, at('test/a.test.ts', 'await page.waitForTimeout(9);')],
+  ['a wait that blocks', noFixedWaits, at('test/a.test.ts', 'Atomics.wait(cell, 0, 0, 9);')],
+  ['a second builder', oneBuilder, at('test/a.ts', 'const made = await Keyturn.init({ at });')],
+  ['a comment about nobody', plainComments, at('src/gate/a.ts', '/** Nobody approves it. */')],
+  ['a metaphor at the end of a line', plainComments, at('src/gate/a.ts', 'a(); // at the door')],
+  [
+    'a metaphor in a longer comment',
+    plainComments,
+    at('src/gate/a.ts', '/**\n * It is\n * rung by a bell.\n */'),
+  ],
   ['all of zod', zodByNamespace, at('src/gate/a.ts', "import { z } from 'zod';")],
   ['a default export', noDefaultExports, at('src/gate/a.ts', 'export default 1;')],
   ['a default function', noDefaultExports, at('src/gate/a.ts', 'export default function a() {}')],
@@ -200,6 +235,13 @@ const PLANTED: readonly (readonly [what: string, check: Check, ...planted: Sourc
     oneMeaning,
     at('src/gate/a.ts', 'export interface Outcome {}'),
     at('src/lane/b.ts', 'export type Outcome = 1;'),
+  ],
+  [
+    'a name of a command file that is no command',
+    oneMeaning,
+    at('src/cli/commands/a.ts', "load: async () => (await import('../command/a.ts')).run"),
+    at('src/cli/command/a.ts', 'export interface Outcome {}'),
+    at('src/gate/b.ts', 'export type Outcome = 1;'),
   ],
   [
     'a name with a third meaning beside two twins',
@@ -253,7 +295,14 @@ describe('each rule lets through what it should', () => {
 
   it('both stores may export the same name, and a command that of its verb', () => {
     const names = ['src/store/sqlite/a.ts', 'src/store/postgres/b.ts', 'src/cli/command/c.ts'];
-    expect(oneMeaning(names.map((path) => at(path, 'export function read() {}')))).toEqual([]);
+    const table = at('src/cli/commands/c.ts', "load: async () => (await import('../command/c.ts')).read");
+    const files = names.map((path) => at(path, 'export function read() {}'));
+    expect(oneMeaning([table, ...files])).toEqual([]);
+  });
+
+  it('a name in the code, a text, and what stands between backticks is no word of a comment', () => {
+    const text = "const door = 'nobody'; // runs as `nobody`, past a break-glass\nconst url = 'http://door';";
+    expect(plainComments([at('src/gate/a.ts', text)])).toEqual([]);
   });
 
   it('the same title in two groups is two titles', () => {

@@ -36,7 +36,7 @@ export async function until<T>(look: () => T | Promise<T>): Promise<Exclude<T, A
 }
 
 /**
- * The one wait for a length of time; `noFixedWaits` in tidy.ts finds every other. It is for what no condition tells: a moment that must be any
+ * The one wait for a length of time; `noFixedWaits` in tidy-words.ts finds every other. It is for what no condition tells: a moment that must be any
  * moment, time that is itself what a rule is about, and something that must not happen meanwhile. `why` says which.
  */
 export async function elapsed(ms: number, why: string, signal?: AbortSignal): Promise<void> {

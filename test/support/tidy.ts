@@ -1,6 +1,5 @@
-import { basename } from 'node:path/posix';
 import ts from 'typescript';
-import { importsOf, nodesOf, once, parse, resolved, type Source, titlesOf } from './source.ts';
+import { importsOf, nodesOf, once, parse, resolved, type Source } from './source.ts';
 
 /** A check takes files and returns what is wrong with them, one line each. */
 export type Check = (files: readonly Source[]) => string[];
@@ -120,7 +119,7 @@ function innerOf(path: string): string {
   return path.split('/')[2] ?? path;
 }
 
-function inSrc(files: readonly Source[]): Source[] {
+export function inSrc(files: readonly Source[]): Source[] {
   return files.filter((file) => file.path.startsWith('src/'));
 }
 
@@ -238,7 +237,7 @@ export const gateIsPure: Check = (files) =>
     ]);
 
 /** Uses of these globals, as a bare name or as `Object.member`. A property or a parameter of that name is not one. */
-function usesOf(file: Source, names: readonly string[]): string[] {
+export function usesOf(file: Source, names: readonly string[]): string[] {
   return nodesOf(parse(file))
     .filter((node) => ts.isIdentifier(node) || ts.isPropertyAccessExpression(node))
     .filter((node) => names.includes(node.getText()) && !isMerelyNamed(node))
@@ -282,7 +281,7 @@ function isDefaultExport(node: ts.Node): boolean {
   return ts.canHaveModifiers(node) && modifiersOf(node).includes(ts.SyntaxKind.DefaultKeyword);
 }
 
-function modifiersOf(node: ts.Node): ts.SyntaxKind[] {
+export function modifiersOf(node: ts.Node): ts.SyntaxKind[] {
   return ts.canHaveModifiers(node) ? (ts.getModifiers(node) ?? []).map((modifier) => modifier.kind) : [];
 }
 
@@ -293,121 +292,3 @@ export const noMutableModuleState: Check = (files) =>
       .filter((statement) => !(statement.declarationList.flags & ts.NodeFlags.Const))
       .map((statement) => `${file.path}: ${statement.getText().split('\n', 1)[0]}`),
   );
-
-const VAGUE = /^(utils?|helpers?|managers?|commons?)$/i;
-
-export const noVagueNames: Check = (files) =>
-  files.flatMap((file) => [
-    ...file.path
-      .split(/[/._-]/)
-      .filter((word) => VAGUE.test(word))
-      .map((word) => `${file.path}: "${word}" says nothing`),
-    ...exportedNamesOf(file)
-      .filter((name) => name.split(/_|(?<=[a-z])(?=[A-Z])/).some((word) => VAGUE.test(word)))
-      .map((name) => `${file.path}: "${name}" says nothing`),
-  ]);
-
-function exportedNamesOf(file: Source): string[] {
-  return parse(file)
-    .statements.filter((statement) => modifiersOf(statement).includes(ts.SyntaxKind.ExportKeyword))
-    .flatMap((statement) => {
-      if (ts.isVariableStatement(statement))
-        return statement.declarationList.declarations.map((declaration) => declaration.name.getText());
-      return 'name' in statement && statement.name ? [(statement.name as ts.Identifier).text] : [];
-    });
-}
-
-export const longerThan =
-  (lines: number): Check =>
-  (files) =>
-    files
-      .map((file) => ({ path: file.path, lines: file.text.trimEnd().split('\n').length }))
-      .filter((file) => file.lines > lines)
-      .map((file) => `${file.path} has ${file.lines} lines`);
-
-/** Spelled in two parts, so that this file may hold them. */
-const LEFTOVERS = new RegExp(
-  `\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].join('|')})\\b|@ts-(${'ign' + 'ore'}|${'nocheck'})`,
-);
-
-export const nothingLeftOver: Check = (files) =>
-  files.flatMap((file) => [
-    ...file.text
-      .split('\n')
-      .flatMap((line, index) => (LEFTOVERS.test(line) ? [`${file.path}:${index + 1} ${line.trim()}`] : [])),
-    ...nodesOf(parse(file))
-      .filter(ts.isPropertyAccessExpression)
-      .filter((node) => /^(describe|it|test)(\.[a-z]+)*\.(only|skip|todo)$/.test(node.getText()))
-      .map((node) => `${file.path} has ${node.getText()}`),
-  ]);
-
-export const titlesReadAsSentences: Check = (files) =>
-  files
-    .filter((file) => basename(file.path).endsWith('.test.ts'))
-    .flatMap((file) => {
-      const titles = titlesOf(file).map((title) => title.join(' › '));
-      const twice = titles.filter((title, index) => titles.indexOf(title) !== index);
-      const terse = titlesOf(file).filter((title) => isTerse(title.at(-1)!));
-      return [
-        ...twice.map((title) => `${file.path}: "${title}" is there twice`),
-        ...terse.map((title) => `${file.path}: "${title.at(-1)}" is not a sentence`),
-      ];
-    });
-
-/** A title with a placeholder gets its words from a table. */
-function isTerse(title: string): boolean {
-  return !/[%$]/.test(title) && title.trim().split(/\s+/).length < 3;
-}
-
-/**
- * Names that more than one file exports on purpose, each with the reason. A command is called like the verb that it calls, and
- * the two stores, and the browser's stand-in for the platform, export the same names: those need no row.
- */
-const SHARED_NAMES: Readonly<Record<string, string>> = {
-  AgentStep: 'a step as its contract writes it, and the same step as the ledger tells it',
-  Field: 'a field of a simulation, and of a screen',
-  Heard: 'a turn with its packet, and the utterance that the finder reads',
-  Proof: 'what an activation rests on, and what a signer returns',
-  Result: 'what a verb returns, which is what its command answers',
-  Simulation: 'a simulation as its file defines it, and the same as the ledger tells it',
-  closing: 'the moves that end a plan, and a call that closes the project behind it',
-  digest: 'the schema of a fact, and the same with its name for the published schemas',
-  folded: 'one spelling of a text, and a line broken at a width',
-  freeze: 'the schema of a freeze, and the verb',
-  id: 'the operand of a command, and the schema of the value',
-  inDoubt: 'the runs in doubt, and the refusal of one',
-  languageOf: 'the language of a conversation, and of a text',
-  main: 'the command line from sources, and the same from a build',
-  name: 'the schema of a fact, and the same for the published schemas',
-  plans: 'the contract of the plans of the agent core, and the verbs of plans',
-  refusalOf: 'what is recorded about a refusal, and the refusal that an error is shown as',
-  refused: 'a step, and an intent, that ends with a refusal',
-  screens: 'what each part of the console that is loaded later can draw',
-  standingOf: 'where an intent stands, and the word that a person types for it',
-  tell: 'the story of an intent, and printing an answer',
-  termsOf: 'the words of a text, and the terms of an order',
-  time: 'the schema of a fact, and the same for the published schemas',
-};
-
-/** Files of one of these pairs stand for each other, so they export the same names. */
-const TWINS: readonly (readonly [RegExp, RegExp])[] = [
-  [/^src\/store\/sqlite\//, /^src\/store\/postgres\//],
-  [/^src\/audit\/browser\/primitive\.ts$/, /^src\/canonical\/primitive\.ts$/],
-  [/^src\/console\/refusal\.ts$/, /^src\/refusal\.ts$/],
-];
-
-const EXPORTED = /^export (?:async )?(?:const|function\*?|class|interface|type) ([A-Za-z_$][\w$]*)/gm;
-
-/** One word, one thing: a name that two files export has two meanings, or one of them is too many. A command is called like its verb. */
-export const oneMeaning: Check = (files) => {
-  const holders = new Map<string, Set<string>>();
-  for (const { path, text } of files.filter(({ path }) => /^src\/(?!cli\/command\/)/.test(path)))
-    for (const [, name] of text.matchAll(EXPORTED))
-      holders.set(name!, (holders.get(name!) ?? new Set()).add(path));
-  const areTwins = ([one, other, third]: readonly string[]) =>
-    third === undefined && TWINS.some((pair) => pair.every((side) => side.test(one!) || side.test(other!)));
-  return [...holders]
-    .map(([name, paths]) => [name, [...paths].sort()] as const)
-    .filter(([name, paths]) => paths.length > 1 && !areTwins(paths) && !Object.hasOwn(SHARED_NAMES, name))
-    .map(([name, paths]) => `${name} is exported by ${paths.join(' and ')}`);
-};
