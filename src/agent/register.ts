@@ -123,7 +123,7 @@ export async function activateSimulation(context: AgentContext, request: Activat
   });
 }
 
-/** What an activation of the file would bind now, for the eyes of the human who signs it. Nothing is written. */
+/** What an activation of the file would bind now, for the human who signs it to look at. Nothing is written. */
 export async function boundNow(context: AgentContext, id: string): Promise<BoundNow> {
   const { catalog } = await snapshotNow(context);
   const entry = entryOf(catalog, id) ?? refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: id });

@@ -5,7 +5,7 @@ import type { Terminal } from './terminal.ts';
 
 export interface Presenting {
   readonly json: boolean;
-  /** For the eyes alone. */
+  /** For the terminal alone: it does not go to standard output. */
   readonly more?: readonly string[];
   readonly abort?: AbortSignal;
 }

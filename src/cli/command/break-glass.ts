@@ -10,7 +10,7 @@ import type { Result } from '../schema.ts';
 import { atTerminal } from '../terminal.ts';
 import { showReview } from './approve.ts';
 
-/** One of two humans goes past a freeze and past what the policies forbid. It cannot be done without being heard. */
+/** One of two humans goes past a freeze and past what the policies forbid. Each such act is an entry of its own. */
 export function breakGlass(call: Call): Promise<Answer> {
   const typed = requireId(call);
   const reason = call.options.reason!;
