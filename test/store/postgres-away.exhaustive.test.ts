@@ -14,23 +14,12 @@ import { begun, enrolled, erased, proposed } from './facts.ts';
 import { openSqliteStore } from './open.ts';
 import { allEntries, requireChain } from './place.ts';
 import { wireTo } from './postgres-between.ts';
-import { APPLICATION, postgres, urlOf } from './postgres-place.ts';
+import { APPLICATION, postgres, storesOf, urlOf } from './postgres-place.ts';
 
 const at = postgres();
 const OURS = `usename = '${APPLICATION.user}'`;
 
-async function opened(...options: Parameters<ReturnType<typeof at>['open']>): Promise<Store> {
-  const store = await at().open(...options);
-  onTestFinished(() => store.close());
-  return store;
-}
-
-async function made(): Promise<Store> {
-  await at().place();
-  const store = await opened('create');
-  await store.commit({ events: [begun(), enrolled('ada')] });
-  return store;
-}
+const { opened, made } = storesOf(at);
 
 async function overWire() {
   const direct = await made();

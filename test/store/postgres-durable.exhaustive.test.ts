@@ -4,29 +4,17 @@ import { limits } from '../../src/limits.ts';
 import { parseAddress } from '../../src/store/postgres/address.ts';
 import { connect } from '../../src/store/postgres/connection.ts';
 import { mapped } from '../../src/store/postgres/failure.ts';
-import type { Store } from '../../src/store/store.ts';
 import { until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { begun, enrolled, proposed } from './facts.ts';
 import { openPostgresStore } from './open.ts';
 import { allEntries, requireChain } from './place.ts';
 import { poolerTo } from './postgres-between.ts';
-import { APPLICATION, postgres, urlOf } from './postgres-place.ts';
+import { APPLICATION, postgres, storesOf, urlOf } from './postgres-place.ts';
 
 const at = postgres();
 
-async function opened(...options: Parameters<ReturnType<typeof at>['open']>): Promise<Store> {
-  const store = await at().open(...options);
-  onTestFinished(() => store.close());
-  return store;
-}
-
-async function made(): Promise<Store> {
-  await at().place();
-  const store = await opened('create');
-  await store.commit({ events: [begun(), enrolled('ada')] });
-  return store;
-}
+const { opened, made } = storesOf(at);
 
 async function reload(): Promise<void> {
   const loaded = async () =>

@@ -1,10 +1,11 @@
 import { Client } from 'pg';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { LEDGERS, TABLES } from '../../src/store/agent-tables.ts';
 import { freeLedger, keepLedger } from '../../src/store/postgres/agent-schema.ts';
 import { migratePostgresStore } from '../../src/store/postgres/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type Server, startServer } from '../support/postgres-server.ts';
+import { begun, enrolled } from './facts.ts';
 import { openPostgresStore } from './open.ts';
 import type { Place } from './place.ts';
 
@@ -62,6 +63,22 @@ export function postgres(settings: Readonly<Record<string, string>> = {}): () =>
   });
   afterAll(() => server?.remove());
   return () => running!;
+}
+
+/** Stores that are closed with their test: any, and a new one with its first human. */
+export function storesOf(at: () => Postgres) {
+  const opened = async (...options: Parameters<Postgres['open']>): Promise<Store> => {
+    const store = await at().open(...options);
+    onTestFinished(() => store.close());
+    return store;
+  };
+  const made = async (): Promise<Store> => {
+    await at().place();
+    const store = await opened('create');
+    await store.commit({ events: [begun(), enrolled('ada')] });
+    return store;
+  };
+  return { opened, made };
 }
 
 export const urlOf = (server: Server, who: { user: string; password: string }, port = server.port) =>

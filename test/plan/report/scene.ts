@@ -21,6 +21,8 @@ import {
 } from '../../../src/plan/report/write.ts';
 import { scratch } from '../../support/scratch.ts';
 
+export { create, remove, rename, replace } from '../written.ts';
+
 /** A project with these files. */
 export function projectWith(files: Readonly<Record<string, string | Uint8Array>>): string {
   const root = scratch();
@@ -106,39 +108,3 @@ export async function ran(
 export function readJson(root: string, path: string): unknown {
   return JSON.parse(readFileSync(join(root, path), 'utf8'));
 }
-
-export const create = (action_id: string, target: string, content: string, more: object = {}) => ({
-  action_id,
-  action_type: 'FILE_CREATE',
-  target,
-  operation: { type: 'create', content },
-  ...more,
-});
-
-export const replace = (
-  action_id: string,
-  target: string,
-  pattern: string,
-  replacement: string,
-  more: object = {},
-) => ({
-  action_id,
-  action_type: 'FILE_MODIFY',
-  target,
-  operation: { type: 'text_replace', pattern, replacement },
-  ...more,
-});
-
-export const remove = (action_id: string, target: string) => ({
-  action_id,
-  action_type: 'FILE_DELETE',
-  target,
-  operation: { type: 'delete' },
-});
-
-export const rename = (action_id: string, target: string, new_path: string) => ({
-  action_id,
-  action_type: 'FILE_RENAME',
-  target,
-  operation: { type: 'rename', new_path },
-});
