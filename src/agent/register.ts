@@ -5,7 +5,7 @@ import type { Event } from '../event/event.ts';
 import { type CatalogEntry, entryOf } from '../finder/catalog.ts';
 import type { Simulation } from '../finder/simulation.ts';
 import type { RecordedStatus, Simulation as Registered } from '../gate/simulation.ts';
-import { type ActDraft, type ActFacts, drawnId, type Signer, signActs } from '../identity/act.ts';
+import { type ActDraft, type ActFacts, drawnAt, drawnId, type Signer, signActs } from '../identity/act.ts';
 import { hasKey, requireHuman } from '../identity/principal.ts';
 import type { SealedBound } from '../journey/bound.ts';
 import { type BoundSection, showBound } from '../journey/bound-shown.ts';
@@ -107,7 +107,7 @@ export async function activateSimulation(context: AgentContext, request: Activat
   if (request.bound !== undefined && request.bound !== bound.digest)
     refuse('ACTIVATION_DIFFERS', 'It is not what was looked at. Look at it again.', { bound: bound.digest });
   const proof = proofOf(context, snapshot, entry, checkedOf(context, entry, bound.value));
-  const expires_at = activeUntil(snapshot.now, request.ttl_s ?? ACTIVE_S);
+  const expires_at = activeUntil(drawnAt(request.signer, snapshot.now), request.ttl_s ?? ACTIVE_S);
   const delegates =
     entry.simulation.effect === undefined
       ? []

@@ -164,6 +164,7 @@ export const conversations = {
 
   snapshot: read({
     open_to: 'people',
+    refuses: ['REGISTRY_MISSING'],
     about: 'For a finder outside: what its packets must name, and the catalog that it chooses from.',
     input: nothing,
     output: () =>

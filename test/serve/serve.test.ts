@@ -146,7 +146,7 @@ describe('a session', () => {
   it('reads, and writes nothing without a proof', async () => {
     const s = await service();
     const cookie = await session(s);
-    expect(refusalIn(await call(s, '/v1/tools/lock', {}, { cookie }))).toEqual([403, 'SESSION_READS']);
+    expect(refusalIn(await call(s, '/v1/tools/pass', {}, { cookie }))).toEqual([403, 'SESSION_READS']);
     expect(refusalIn(await call(s, '/v1/intents/propose', SAY, { cookie }))).toEqual([400, 'SHAPE_INVALID']);
   });
 
