@@ -191,7 +191,7 @@ export const ledger = {
 
   prove: read({
     open_to: 'people',
-    refuses: ['INTENT_NOT_FOUND'],
+    refuses: ['INTENT_NOT_FOUND', 'HEAD_SIGNATURE_INVALID'],
     about:
       'A small file that proves the story of one intent to an auditor who has only the fingerprint of the ledger key.',
     input: () =>

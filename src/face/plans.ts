@@ -136,6 +136,7 @@ export const plans = {
 
   missingReports: read({
     open_to: 'people',
+    refuses: ['PATH_ESCAPES'],
     about: 'Which reports of a finished run, by the folder that its claim names, are not there.',
     input: () => z.strictObject({ folder: z.string() }),
     output: () => z.strictObject({ names: z.array(z.string()).readonly() }),

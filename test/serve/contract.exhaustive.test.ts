@@ -1,41 +1,28 @@
-import { renameSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Verb } from '../../src/face/verb.ts';
 import { VERBS } from '../../src/face/verbs.ts';
 import type { OpenKey } from '../../src/identity/act.ts';
-import { authority } from '../journey/authority.ts';
-import { shared } from '../journey/postgres-host.ts';
 import { postgres } from '../store/postgres-place.ts';
 import { type Asked, type Document, type Walked, walk } from './contract.ts';
-import { type Furnished, furnished, type Reach } from './contract-project.ts';
+import { journeyAsks } from './contract-journey.ts';
+import { otherAsks } from './contract-others.ts';
+import { furnished } from './contract-project.ts';
+import type { Asks, Reach } from './contract-reach.ts';
 import { Reached } from './contract-reached.ts';
+import { crowded, sent, viaHost, withoutStore } from './contract-services.ts';
 import {
   actsTogether,
-  asExecutor,
-  atOnce,
   begun,
   byAnotherClock,
   enrolments,
-  formOf,
-  ISSUE,
   issued,
   messages,
   type Note,
 } from './contract-steps.ts';
-import {
-  call,
-  proved,
-  type Service,
-  type Shown,
-  serving,
-  session,
-  shownAs,
-  type Told,
-  withToken,
-} from './service.ts';
+import { call, proved, type Service, type Shown, serving, session, shownAs, type Told } from './service.ts';
 import { callSigned } from './signed.ts';
 
 const server = postgres();
@@ -45,6 +32,7 @@ const REQUESTS = Number(process.env.KEYTURN_SOAK_REQUESTS ?? 500);
 
 it(`each status that the document declares is answered, and ${REQUESTS} good and bad requests beside as it says`, async () => {
   const p = await furnished();
+  const asks = { ...journeyAsks(p.states), ...otherAsks(p.states) };
   const s = { ...p, ...(await serving(p)) } as unknown as Service;
   const cookie = await session(s);
   const document = (await call(s, '/openapi.json', undefined, { cookie })).body as Document;
@@ -54,7 +42,7 @@ it(`each status that the document declares is answered, and ${REQUESTS} good and
   for (const one of operations)
     for (const told of await refusedByForm(s, one, cookie)) note(one.method, one.path, told);
   await issued(s, note);
-  await askedVerbs(s, p, operations, cookie, note);
+  await askedVerbs(s, asks, operations, cookie, note);
   await enrolments(s, cookie, note);
   await actsTogether(s, cookie, note);
   await messages(s, note);
@@ -62,7 +50,7 @@ it(`each status that the document declares is answered, and ${REQUESTS} good and
   note('get', '/v1/events', await begun(s, '/v1/events', shownAs(cookie)));
   for (const { path } of operations.filter(isPage)) await asked(s, path, undefined, { cookie }, note);
   await generated(s, operations, cookie, note);
-  await withoutRegistry(s, p, operations, cookie, note);
+  await withoutFiles(s, { asks, root: p.root }, operations, cookie, note);
   const headers = { ...shownAs(cookie), origin: s.address };
   note('delete', '/v1/session', await sent(s, 'delete', '/v1/session', { headers }));
   await s.stop();
@@ -70,7 +58,7 @@ it(`each status that the document declares is answered, and ${REQUESTS} good and
   const busy = await crowded();
   for (const one of operations.filter(({ statuses }) => statuses.includes('429')))
     note(one.method, one.path, await busy(one));
-  const down = await withoutStore(note);
+  const down = await withoutStore(server(), note);
   for (const one of operations.filter(({ statuses }) => statuses.includes('503')))
     reached.note(one.method, one.path, await down(one), true);
   console.log(reached.table);
@@ -93,7 +81,7 @@ const verbOf = (name: string) => {
 /** Each verb with what reaches its answers; acts are drawn up, signed and finished. */
 async function askedVerbs(
   s: Service,
-  { asks, token }: Furnished,
+  asks: Asks,
   operations: readonly Walked[],
   cookie: Shown,
   note: Note,
@@ -106,7 +94,9 @@ async function askedVerbs(
       if (reach.by) await acted(s, path, reach, cookie, note);
       else if (reach.signed) note('post', path, await callSigned(s, reach.signed, path, reach.request));
       else
-        for (const who of verbOf(name).open_to === 'people' ? [{ cookie }] : [{ token }, { cookie }]) {
+        for (const who of verbOf(name).open_to === 'people'
+          ? [{ cookie }]
+          : [{ token: s.token }, { cookie }]) {
           await asked(s, path, reach.request, who, note);
           if (isGet(operations, path))
             await asked(s, `${path}?${queryOf(reach.request)}`, undefined, who, note);
@@ -190,25 +180,34 @@ async function answered(asks: () => Promise<Told>): Promise<Told> {
   return asks().catch(asks);
 }
 
-/** Verbs that read the registry, while there is none. */
-async function withoutRegistry(
+/** What is done to a file of the host, and the refusal of verbs that read it. */
+const FAULTS = [
+  ['REGISTRY_MISSING', 'tools.yaml', () => {}],
+  ['FILE_IS_SYMLINK', 'policies/keyturn.cedar', (path: string) => symlinkSync(`${path}.gone`, path)],
+] as const;
+
+async function withoutFiles(
   s: Service,
-  { asks, root }: Furnished,
+  { asks, root }: { readonly asks: Asks; readonly root: string },
   operations: readonly Walked[],
   cookie: Shown,
   note: Note,
 ): Promise<void> {
-  const registry = join(root, 'tools.yaml');
-  renameSync(registry, `${registry}.gone`);
-  for (const [name, reaches] of Object.entries(asks)) {
-    if (!verbOf(name).refuses?.includes('REGISTRY_MISSING')) continue;
-    const path = `/v1/${name.replace('.', '/')}`;
-    for (const { request } of await reaches()) {
-      await asked(s, path, request, { cookie }, note);
-      if (isGet(operations, path)) await asked(s, `${path}?${queryOf(request)}`, undefined, { cookie }, note);
+  for (const [code, file, replace] of FAULTS) {
+    const place = join(root, file);
+    renameSync(place, `${place}.gone`);
+    replace(place);
+    for (const [name, reaches] of Object.entries(asks)) {
+      if (!verbOf(name).refuses?.includes(code)) continue;
+      const path = `/v1/${name.replace('.', '/')}`;
+      for (const { request } of await reaches()) {
+        await asked(s, path, request, { cookie }, note);
+        if (isGet(operations, path))
+          await asked(s, `${path}?${queryOf(request)}`, undefined, { cookie }, note);
+      }
     }
+    renameSync(`${place}.gone`, place);
   }
-  renameSync(`${registry}.gone`, registry);
 }
 
 /** Without a caller, by another name of the service, from a page elsewhere, and with what is no request. */
@@ -230,79 +229,4 @@ async function refusedByForm(s: Service, one: Walked, cookie: Shown): Promise<To
     told.push(await send({ ...who, body: 'x'.repeat(1_100_000) }), await send({ ...who, body: '{}' }));
   }
   return told;
-}
-
-async function sent(
-  { address }: Pick<Service, 'address'>,
-  method: string,
-  path: string,
-  { token, headers = {}, body }: { token?: string; headers?: Record<string, string>; body?: string },
-): Promise<Told> {
-  const answer = await fetch(`${address}${path}`, {
-    method: method.toUpperCase(),
-    redirect: 'manual',
-    headers: {
-      ...(token && { authorization: `Bearer ${token}` }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body !== undefined && { body }),
-  });
-  const text = await answer.text();
-  const is_json = /json/.test(answer.headers.get('content-type') ?? '');
-  return { status: answer.status, headers: answer.headers, text, body: is_json ? JSON.parse(text) : null };
-}
-
-function viaHost(
-  { address }: Pick<Service, 'address'>,
-  method: string,
-  path: string,
-  headers: Record<string, string>,
-): Promise<Told> {
-  const { port } = new URL(address);
-  return new Promise((done, failed) => {
-    const asking = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8');
-      answer.on('data', (part) => {
-        text += part;
-      });
-      answer.on('end', () => {
-        const told = new Headers({ 'content-type': answer.headers['content-type'] ?? '' });
-        done({ status: answer.statusCode!, headers: told, text, body: JSON.parse(text) });
-      });
-    });
-    asking.on('error', failed);
-    asking.end();
-  });
-}
-
-/** A service that is asked for more than its caller may ask. */
-async function crowded(): Promise<(one: Walked) => Promise<Told>> {
-  const p = await authority();
-  writeFileSync(join(p.root, 'keyturn.yaml'), 'version: 1\nservice: { requests_minute: 1 }\n');
-  const { token } = await withToken(p, 'bot');
-  const s = await serving(p);
-  const issue = asExecutor(p, s);
-  await call(s, '/v1/intents/list', {}, { token });
-  await issue({});
-  return ({ path, method, takes_body }) =>
-    path === ISSUE ? issue({}) : sent(s, method, path, { token, ...(takes_body && { body: '{}' }) });
-}
-
-/** A service whose database is gone. */
-async function withoutStore(note: Note): Promise<(one: Walked) => Promise<Told>> {
-  const p = await shared(server(), 'contract');
-  const { token } = await withToken(p, 'bot');
-  const s = { ...p, ...(await serving(p)) } as unknown as Service;
-  await atOnce(s, await session(s), note);
-  const issue = asExecutor(p, s);
-  await server().server.kill();
-  return ({ path, method, takes_body, is_open }) =>
-    path === ISSUE
-      ? issue({})
-      : sent(s, method, path, {
-          token,
-          ...(takes_body && { body: JSON.stringify(is_open || path === '/v1/session' ? formOf(path) : {}) }),
-        });
 }
