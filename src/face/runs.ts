@@ -100,6 +100,7 @@ export const runs = {
 
   list: read({
     open_to: 'people',
+    refuses: ['INTENT_NOT_FOUND'],
     about: 'List runs, newest first, in pages.',
     input: () =>
       z.strictObject({
@@ -134,6 +135,7 @@ export const runs = {
 
   capabilities: read({
     open_to: 'people',
+    refuses: ['INTENT_NOT_FOUND'],
     about: 'List orders and the capabilities that were issued for them, newest first, in pages.',
     input: () =>
       z.strictObject({
