@@ -74,6 +74,15 @@ const NOTHING = {
   message_id: '',
 } as const;
 
+/** What either of two has told of. Entries and what is due are told apart, so one can be further in each. */
+function furtherOf(kept: NotifyPlace, own: NotifyPlace): NotifyPlace {
+  return {
+    seq: Math.max(kept.seq, own.seq),
+    until: kept.until > own.until ? kept.until : own.until,
+    gone: kept.gone ?? own.gone,
+  };
+}
+
 /** One target, and how far it has been told. */
 class Channel {
   readonly #keyturn: Keyturn;
@@ -112,7 +121,7 @@ class Channel {
   async #follow(mine: AbortSignal): Promise<void> {
     const kept = await this.#keyturn.notifyPlaces.get(this.#name);
     // Another service may have told of more meanwhile; or this one did, and could not write it down.
-    const known = kept && (this.#place?.seq ?? 0) <= kept.seq ? kept : (this.#place ?? kept);
+    const known = kept && this.#place ? furtherOf(kept, this.#place) : (kept ?? this.#place);
     const now = new Date().toISOString();
     this.#place = known ?? { seq: (await this.#keyturn.queue()).entries, until: now, gone: null };
     if (this.#place.gone === this.#digest) return;
