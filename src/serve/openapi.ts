@@ -153,7 +153,7 @@ function pathOf(route: Route, schemas: Schemas): object {
   return { post, ...getOf(route, about, result) };
 }
 
-/** What it names is not there, or not such that this can be done: as the verb says. An act names who signs it, and can change once it is drawn up. */
+/** What the verb says, and of an act: who signs it may not be there, and it may be another one by the time it is finished. */
 function aboutNamed({ verb, is_act }: Route): readonly number[] {
   const reasons = [...(verb.refuses ?? []), ...(is_act ? OF_AN_ACT : [])];
   return [...new Set(reasons.map(httpStatusOf))];

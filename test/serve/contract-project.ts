@@ -68,9 +68,7 @@ export async function furnished(): Promise<Furnished> {
   const failed = await p.keyturn.conversations.ask({ user_id: 'ada', utterance: 'break the old engine' });
   const bo = await human(p, 'bo');
   await rules(p, `${PERMITS}\n${GLASS}`);
-  const known = {
-    ...{ token_id, correlation_id: told.correlation_id, erased_id: failed.correlation_id },
-  };
+  const known = { token_id, correlation_id: told.correlation_id, erased_id: failed.correlation_id };
   return { ...p, token, states: statesOf(p, bo, known) };
 }
 

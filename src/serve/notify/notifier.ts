@@ -78,7 +78,7 @@ const NOTHING = {
 function furtherOf(kept: NotifyPlace, own: NotifyPlace): NotifyPlace {
   return {
     seq: Math.max(kept.seq, own.seq),
-    until: kept.until > own.until ? kept.until : own.until,
+    until: [kept.until, own.until].sort()[1]!,
     gone: kept.gone ?? own.gone,
   };
 }
