@@ -18,10 +18,10 @@ import { type Methods, methodsOf } from './face/verb.ts';
 import { VERBS } from './face/verbs.ts';
 import type { Finder } from './finder/request.ts';
 import type { Account } from './identity/account.ts';
-import { type OpenKey, type Signer, signerOf } from './identity/act.ts';
+import { type OpenKey, type Proof, type Signer, signerOf } from './identity/act.ts';
 import { makeToken, nameInToken, tokenShown } from './identity/agent-token.ts';
 import { requireLabel } from './identity/credential.ts';
-import { draftAct, finishDraft, rehearseAct } from './identity/draft.ts';
+import { type Draft, draftAct, finishDraft, rehearseAct } from './identity/draft.ts';
 import { forgetting, type Passphrase, requirePassphrase } from './identity/passphrase.ts';
 import { activeCredentials, type Principal } from './identity/principal.ts';
 import * as auditingFiles from './journey/audit-file.ts';
@@ -296,7 +296,8 @@ export class Keyturn {
   /** Refuses what would refuse the act, before a human signs. Nothing is written. */
   static rehearse = rehearseAct;
   /** Ends a draft, also one of another process: the same act, with the proofs of its statements. */
-  finish = finishDraft;
+  finish = <T>(draft: Draft, proofs: readonly Proof[], act: (signer: Signer) => Promise<T>): Promise<T> =>
+    finishDraft(draft, this.#context.clock(), proofs, act);
 
   /** The account of the operating system in which this acts. */
   get account(): Account | null {

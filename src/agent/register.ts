@@ -5,7 +5,15 @@ import type { Event } from '../event/event.ts';
 import { type CatalogEntry, entryOf } from '../finder/catalog.ts';
 import type { Simulation } from '../finder/simulation.ts';
 import type { RecordedStatus, Simulation as Registered } from '../gate/simulation.ts';
-import { type ActDraft, type ActFacts, drawnId, type Signer, signActs } from '../identity/act.ts';
+import {
+  type ActDraft,
+  type ActFacts,
+  drawnAt,
+  drawnId,
+  keyMadeFor,
+  type Signer,
+  signActs,
+} from '../identity/act.ts';
 import { hasKey, requireHuman } from '../identity/principal.ts';
 import type { SealedBound } from '../journey/bound.ts';
 import { type BoundSection, showBound } from '../journey/bound-shown.ts';
@@ -110,7 +118,10 @@ export async function activateSimulation(context: AgentContext, request: Activat
   if (request.bound !== undefined && request.bound !== bound.digest)
     refuse('ACTIVATION_DIFFERS', 'It is not what was looked at. Look at it again.', { bound: bound.digest });
   const proof = proofOf(context, snapshot, entry, checkedOf(context, entry, bound.value));
-  const expires_at = activeUntil(snapshot.now, request.ttl_s ?? limits.active_s_default);
+  const expires_at = activeUntil(
+    drawnAt(request.signer, snapshot.now),
+    request.ttl_s ?? limits.active_s_default,
+  );
   const delegates =
     entry.simulation.effect === undefined
       ? []
@@ -249,7 +260,7 @@ async function delegating(
   simulation: Simulation,
   { actions, expires_at }: { readonly actions: string[]; readonly expires_at: string },
 ): Promise<ActDraft[]> {
-  const { public_key } = context.core_key() ?? context.create_core_key();
+  const public_key = context.core_key()?.public_key ?? keyMadeFor(signer, context.create_core_key);
   const facts: ActFacts<'delegation.granted'> = {
     delegate: AGENT_CORE,
     delegate_key: public_key,

@@ -25,6 +25,7 @@ const differences = once(() =>
 export const comparing = {
   earlier: read({
     open_to: 'people',
+    refuses: ['INTENT_NOT_FOUND', 'OBJECT_MISSING'],
     about: 'The last intent of the same tool or plan that a human approved, and in what this one differs.',
     input: () => z.strictObject({ intent_id: askedId, name }),
     output: () =>
@@ -41,6 +42,7 @@ export const comparing = {
 
   changes: read({
     open_to: 'people',
+    refuses: ['INTENT_NOT_FOUND'],
     about: 'The intent that this one replaces, and in what this one differs; null where it replaces none.',
     input: () => z.strictObject({ intent_id: askedId }),
     output: () =>

@@ -108,6 +108,7 @@ export const conversations = {
 
   get: read({
     open_to: 'people',
+    refuses: ['OBJECT_MISSING'],
     about: 'What the newest plan came to or waits for, as its user is told it. Nothing is done.',
     input: () => z.strictObject({ ...one, user_id: z.string().optional() }),
     output: () => agentAnswer,
@@ -139,6 +140,7 @@ export const conversations = {
 
   replay: read({
     open_to: 'people',
+    refuses: ['AGENT_REPLAY_DIFFERS'],
     about: 'Make every decision of a conversation again. One that differs is refused.',
     input: () => z.strictObject(one),
     output: () =>
@@ -164,6 +166,7 @@ export const conversations = {
 
   snapshot: read({
     open_to: 'people',
+    refuses: ['REGISTRY_MISSING'],
     about: 'For a finder outside: what its packets must name, and the catalog that it chooses from.',
     input: nothing,
     output: () =>

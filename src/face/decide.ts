@@ -36,6 +36,7 @@ export async function standingIntent(context: Context, state: IntentState): Prom
 export const deciding = {
   review: read({
     open_to: 'people',
+    refuses: ['INTENT_NOT_FOUND', 'OBJECT_MISSING'],
     about: 'Everything a human sees before the key is turned, read from the bytes that the hash covers.',
     input: () =>
       z.strictObject({
@@ -61,6 +62,7 @@ export const deciding = {
 
   hunks: read({
     open_to: 'people',
+    refuses: ['INTENT_NOT_FOUND', 'OBJECT_MISSING'],
     about: 'Some parts of one diff of a plan that waits, which a review told without their lines.',
     input: () =>
       z.strictObject({
@@ -78,6 +80,7 @@ export const deciding = {
 
   diffTexts: read({
     open_to: 'people',
+    refuses: ['INTENT_NOT_FOUND', 'OBJECT_MISSING'],
     about:
       'The texts whose differences a review of a plan that waits shows, to be compared with the digests of its effect.',
     input: () => z.strictObject({ intent_id: askedId, hash: askedHash }),
@@ -152,6 +155,7 @@ export const deciding = {
 
   offer: write({
     open_to: 'people',
+    refuses: ['INTENT_NOT_FOUND', 'ALREADY_EXECUTED'],
     about:
       'What a grant would be about, before it is signed. What it refuses is recorded as the grant would be.',
     input: offerAsked,

@@ -147,6 +147,7 @@ export const executing = {
 
   output: read({
     open_to: 'people',
+    refuses: ['EXECUTION_NOT_FOUND'],
     about: 'What a run printed, as text; or why that is not there. Empty while it runs.',
     input: () => z.strictObject({ execution_id: askedId }),
     output: () => output,
@@ -155,6 +156,7 @@ export const executing = {
 
   live: read({
     open_to: 'people',
+    refuses: ['EXECUTION_NOT_FOUND'],
     about:
       'What a run prints and which steps of a plan it has come to, while it goes on. Ask again with the positions of the last answer; it is no part of any proof.',
     input: () =>
@@ -193,6 +195,7 @@ export const executing = {
 
   cancel: write({
     open_to: 'proposer',
+    refuses: ['EXECUTION_NOT_FOUND'],
     about:
       'Ask the process that runs a call on this host to stop it. Nothing is recorded but how the run ended; `stop` is the act of a human.',
     input: () => z.strictObject({ execution_id: askedId }),
@@ -203,6 +206,7 @@ export const executing = {
 
   progress: read({
     open_to: 'proposer',
+    refuses: ['EXECUTION_NOT_FOUND'],
     about:
       'How far the call of an MCP server has come while it goes on, in numbers, as its server says. It is no part of any proof.',
     input: () =>

@@ -7,6 +7,7 @@ import { read } from './verb.ts';
 export const ids = {
   find: read({
     open_to: 'people',
+    refuses: ['INTENT_NOT_FOUND'],
     about: 'The whole id of what begins like this. Refused where none does, and where several do.',
     input: () =>
       z.strictObject({

@@ -206,6 +206,7 @@ export const intents = {
 
   get: read({
     open_to: 'proposer',
+    refuses: ['INTENT_NOT_FOUND'],
     about: 'One intent, as the ledger tells it.',
     input: () => z.strictObject({ intent_id: askedId }),
     output: () => intent,
@@ -216,6 +217,7 @@ export const intents = {
 
   result: read({
     open_to: 'proposer',
+    refuses: ['INTENT_NOT_FOUND'],
     about: 'What became of an intent, with what it printed.',
     input: () => z.strictObject({ intent_id: askedId }),
     output: result,
@@ -224,6 +226,7 @@ export const intents = {
 
   story: read({
     open_to: 'people',
+    refuses: ['INTENT_NOT_FOUND'],
     about:
       'The story of one intent: what was asked for, what a person sees of it, and all that happened to it.',
     input: () =>
@@ -238,6 +241,7 @@ export const intents = {
 
   twin: read({
     open_to: 'proposer',
+    refuses: ['INTENT_NOT_FOUND', 'OBJECT_MISSING'],
     about:
       'Another intent of the same proposer that asks for the same and has not run: one of the two is enough.',
     input: () => z.strictObject({ intent_id: askedId }),
@@ -247,6 +251,7 @@ export const intents = {
 
   requireSecrets: read({
     open_to: 'people',
+    refuses: ['INTENT_NOT_FOUND', 'OBJECT_MISSING'],
     about: 'The secrets that a run needs. Refuses where this host does not have one.',
     input: () => z.strictObject({ intent_id: askedId }),
     output: () => z.strictObject({ secrets: z.array(z.string()).readonly() }),
@@ -255,6 +260,7 @@ export const intents = {
 
   waitFor: read({
     open_to: 'proposer',
+    refuses: ['INTENT_NOT_FOUND', 'WAIT_OVER'],
     about: 'The same, once the intent has come that far, in this process or another.',
     input: () =>
       z.strictObject({

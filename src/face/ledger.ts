@@ -137,6 +137,7 @@ export const ledger = {
 
   verify: read({
     open_to: 'people',
+    refuses: ['HEAD_SIGNATURE_INVALID'],
     about: 'Hash every entry again, follow the chain, and compare its end with kept heads.',
     input: asked,
     output: verified,
@@ -156,6 +157,7 @@ export const ledger = {
 
   verifyStore: read({
     open_to: 'people',
+    refuses: ['HEAD_SIGNATURE_INVALID'],
     about: 'The same, and that all that is stored beside the ledger follows from it.',
     input: asked,
     output: () =>
@@ -189,6 +191,7 @@ export const ledger = {
 
   prove: read({
     open_to: 'people',
+    refuses: ['INTENT_NOT_FOUND', 'HEAD_SIGNATURE_INVALID'],
     about:
       'A small file that proves the story of one intent to an auditor who has only the fingerprint of the ledger key.',
     input: () =>
@@ -225,6 +228,7 @@ export const ledger = {
 
   object: read({
     open_to: 'people',
+    refuses: ['OBJECT_MISSING'],
     about: 'The bytes under a digest, checked against it.',
     input: () => z.strictObject({ digest: askedHash }),
     output: () => z.strictObject({ digest, bytes: z.int(), base64: z.base64() }),
@@ -236,6 +240,7 @@ export const ledger = {
 
   decision: read({
     open_to: 'people',
+    refuses: ['OBJECT_MISSING'],
     about: 'A stored decision of the policies: the question, the answer, and which policies gave it.',
     input: () => z.strictObject({ digest: askedHash }),
     output: () => recordSchema,
@@ -244,6 +249,7 @@ export const ledger = {
 
   explainErase: read({
     open_to: 'people',
+    refuses: ['OBJECT_MISSING'],
     about: 'What erasing an object would take away.',
     input: () => z.strictObject({ digest: askedHash }),
     output: erasure,

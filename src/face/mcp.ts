@@ -145,6 +145,7 @@ export const mcp = {
 
   question: read({
     open_to: 'proposer',
+    refuses: ['INTENT_NOT_FOUND', 'OBJECT_MISSING'],
     about: 'The call of an intent, and the intent that brings what its server asked for.',
     input: () => z.strictObject({ intent_id: askedId }),
     output: () =>
@@ -164,6 +165,7 @@ export const mcp = {
 
   ask: write({
     open_to: 'anyone',
+    refuses: ['MCP_CALL_TIMED_OUT'],
     about:
       'Ask an MCP server for a resource, a prompt or a completion, where a human accepted that it passes these on.',
     input: () =>

@@ -107,6 +107,7 @@ export const people = {
 
   credentials: read({
     open_to: 'people',
+    refuses: ['PRINCIPAL_UNKNOWN'],
     about: 'The credentials of one person; of all, unless a name is given.',
     input: () => z.strictObject({ name: z.string().optional() }),
     output: () =>

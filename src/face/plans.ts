@@ -102,6 +102,7 @@ export const plans = {
 
   preview: read({
     open_to: 'people',
+    refuses: ['FILE_EXISTS'],
     about: 'What a plan would do to the files as they are now. Touches nothing.',
     input: () => z.strictObject({ spec: planSpec() }),
     output: () =>
@@ -135,6 +136,7 @@ export const plans = {
 
   missingReports: read({
     open_to: 'people',
+    refuses: ['PATH_ESCAPES'],
     about: 'Which reports of a finished run, by the folder that its claim names, are not there.',
     input: () => z.strictObject({ folder: z.string() }),
     output: () => z.strictObject({ names: z.array(z.string()).readonly() }),
@@ -145,6 +147,7 @@ export const plans = {
 
   previewRollback: read({
     open_to: 'people',
+    refuses: ['EXECUTION_NOT_FOUND', 'ROLLBACK_NOT_DUE'],
     about: 'What the rollback of a run would do: by its id, a beginning of it, its intent, or `last`.',
     input: () => z.strictObject({ run: z.string(), ...chosen }),
     output: undone,

@@ -40,6 +40,7 @@ const load = () => import('../journey/policy.ts');
 export const policies = {
   check: read({
     open_to: 'people',
+    refuses: ['FILE_IS_SYMLINK'],
     about: 'What is wrong with the files in policies/, and what is odd about them.',
     input: nothing,
     output: () =>
@@ -61,6 +62,7 @@ export const policies = {
 
   test: read({
     open_to: 'people',
+    refuses: ['FILE_IS_SYMLINK'],
     about: 'Ask the files in policies/ every question of policies/tests.yaml.',
     input: nothing,
     output: () =>
@@ -97,6 +99,7 @@ export const policies = {
 
   diff: read({
     open_to: 'people',
+    refuses: ['FILE_IS_SYMLINK'],
     about: 'What would change if the files in policies/ were activated: texts, and recent decisions.',
     input: () =>
       z.strictObject({ /** So many entries back. */ recent: z.int().min(0).default(limits.asked_again) }),

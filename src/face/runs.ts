@@ -75,6 +75,7 @@ export const runs = {
 
   going: read({
     open_to: 'people',
+    refuses: ['EXECUTION_NOT_FOUND'],
     about: 'The run that a stop would end. Refused where there is none, or where a stop could not end it.',
     input: () =>
       z.strictObject({
@@ -99,6 +100,7 @@ export const runs = {
 
   list: read({
     open_to: 'people',
+    refuses: ['INTENT_NOT_FOUND'],
     about: 'List runs, newest first, in pages.',
     input: () =>
       z.strictObject({
@@ -133,6 +135,7 @@ export const runs = {
 
   capabilities: read({
     open_to: 'people',
+    refuses: ['INTENT_NOT_FOUND'],
     about: 'List orders and the capabilities that were issued for them, newest first, in pages.',
     input: () =>
       z.strictObject({
@@ -255,6 +258,7 @@ export const runs = {
 
   replay: read({
     open_to: 'people',
+    refuses: ['EXECUTION_NOT_FOUND', 'OBJECT_MISSING'],
     about: 'Make every decision on the way to an execution again. One that differs is refused.',
     input: () => z.strictObject({ execution_id: z.string() }),
     output: () =>

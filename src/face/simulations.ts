@@ -181,6 +181,7 @@ export const simulations = {
 
   list: read({
     open_to: 'people',
+    refuses: ['REGISTRY_MISSING'],
     about: 'Every simulation with its status, those without a file too.',
     input: nothing,
     output: () => z.strictObject({ simulations: z.array(listed()) }),
@@ -191,6 +192,7 @@ export const simulations = {
 
   get: read({
     open_to: 'people',
+    refuses: ['REGISTRY_MISSING'],
     about:
       'One simulation, for the human who decides about it: what it does, and whether it is what was activated.',
     input: () => z.strictObject(one),
@@ -213,6 +215,7 @@ export const simulations = {
 
   bound: read({
     open_to: 'people',
+    refuses: ['REGISTRY_MISSING'],
     about: 'What an activation of the file would bind now, for the human who signs it.',
     input: () => z.strictObject(one),
     output: () =>
@@ -227,6 +230,7 @@ export const simulations = {
 
   check: read({
     open_to: 'people',
+    refuses: ['REGISTRY_MISSING'],
     about:
       'Everything that registering the file would refuse, and which words would lead elsewhere with it active.',
     input: () => z.strictObject(one),
@@ -236,6 +240,7 @@ export const simulations = {
 
   try: read({
     open_to: 'people',
+    refuses: ['REGISTRY_MISSING'],
     about: 'What the finder makes of words, and why. Drafts count as active, and nothing is recorded.',
     input: () =>
       z.strictObject({
@@ -248,6 +253,7 @@ export const simulations = {
 
   scaffold: read({
     open_to: 'people',
+    refuses: ['REGISTRY_MISSING'],
     about: 'The text of a file for simulations/ that calls a registered tool, to be filled in by its author.',
     input: () => z.strictObject({ tool: name, id: name.optional() }),
     output: () => z.strictObject({ id: name, text: z.string() }),

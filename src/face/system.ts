@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { generateKeyPair } from '../canonical/ed25519.ts';
 import { once } from '../canonical/once.ts';
 import { issuingKeys } from '../gate/system.ts';
+import { keyMadeFor } from '../identity/act.ts';
 import { heardNow } from '../journey/beat.ts';
 import * as timing from '../journey/clock.ts';
 import { addControlKey, revokeControlKey } from '../journey/control.ts';
@@ -173,7 +174,8 @@ export const system = {
       }),
     output: () => z.strictObject({ name, labels: z.array(name).readonly(), public_key: publicKey, ...why }),
     run: async ({ context, layout, config }, { public_key, name = config.executor, ...asked }) => {
-      const key = public_key ?? ownExecutorKey(layout).public_key;
+      const key =
+        public_key ?? executorKeyIn(layout) ?? keyMadeFor(asked.signer, () => ownExecutorKey(layout));
       const { body } = await executing.addExecutor(context, { ...asked, name, public_key: key });
       const { labels, by, reason } = body;
       return { name: body.name, labels, public_key: body.public_key, by, reason };

@@ -15,6 +15,7 @@ import { nothing, read, write } from './verb.ts';
 export const tools = {
   list: read({
     open_to: 'anyone',
+    refuses: ['REGISTRY_MISSING'],
     about: 'The tools of the registry, with their parameters.',
     input: nothing,
     output: () => z.strictObject({ tools: z.array(tool) }),
@@ -26,6 +27,7 @@ export const tools = {
 
   arguments: read({
     open_to: 'anyone',
+    refuses: ['REGISTRY_MISSING'],
     about:
       'Give each text the type that its parameter has. What has no parameter stays text, and is refused by name later.',
     input: () => z.strictObject({ tool: z.string(), texts: z.record(z.string(), z.string()) }),

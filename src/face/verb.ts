@@ -9,7 +9,7 @@ import type { Context } from '../journey/context.ts';
 import { rehearsed, rehearsing } from '../journey/rehearse.ts';
 import type { Config } from '../project/config.ts';
 import type { Layout } from '../project/layout.ts';
-import { isReasonCode, refuse } from '../refusal.ts';
+import { isReasonCode, type ReasonCode, refuse } from '../refusal.ts';
 import type { Telemetry } from '../telemetry.ts';
 import { type Caller, contextFor, type OpenTo, OWNER } from './caller.ts';
 
@@ -37,6 +37,11 @@ export interface Verb<
   /** Made when they are needed: a command line that asks for one verb does not pay for the schemas of all. */
   readonly input: () => I;
   readonly output: () => O;
+  /**
+   * Why it can be refused beside its form, its caller and its draft: what it names is not there, or not such that this can be done now. A
+   * service declares the statuses of these, and test/serve/contract.exhaustive.test.ts reaches each.
+   */
+  readonly refuses?: readonly ReasonCode[];
   /** What only a caller in this process can give, such as a signal: it is no JSON, and no other entry point has it. */
   readonly here: readonly (keyof H & string)[];
   run(project: OpenProject, request: Given<z.output<I>> & H): Promise<z.output<O>>;

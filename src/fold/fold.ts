@@ -1,5 +1,5 @@
 import { type Event, isSigned } from '../event/event.ts';
-import { requireItsPlace } from '../gate/ledger-time.ts';
+import { requireItsPlace, requireSignedByNow } from '../gate/ledger-time.ts';
 import { AUDITOR } from '../identity/auditor.ts';
 import { requireAuthority } from '../identity/authority.ts';
 import type { Verified } from '../identity/verified.ts';
@@ -19,6 +19,7 @@ export function fold(rows: Rows, event: Verified, { seq, at }: Pick<Entry, 'seq'
   if (isSigned(event)) {
     if (seq !== 1) requireAuthority(authoritiesOf(rows), event, at);
     if (Date.parse(event.body.deadline) < Date.parse(at)) refuse('ACT_LATE');
+    requireSignedByNow(event.kind, event.body.signed_at, at);
   }
   requireItsPlace(event, seq, at);
   requireGrounds(rows, event, at);

@@ -1,4 +1,5 @@
-import type { Event } from '../event/event.ts';
+import type { Event, EventKind } from '../event/event.ts';
+import { isMadeLater } from '../identity/made.ts';
 import { refuse } from '../refusal.ts';
 
 /** An act that names its own place in the ledger. A copy of it elsewhere would be an act that no human signed. */
@@ -29,4 +30,39 @@ export function requireInOrder(before: string | null, { kind }: { readonly kind:
 /** Times that commit writes have one form, in which the order of the letters is the order of time. */
 function isEarlier(one: string, other: string): boolean {
   return one.length === other.length ? one < other : Date.parse(one) < Date.parse(other);
+}
+
+/**
+ * Stopping something and recording what happened never waits for a clock; nor does the act that sets it right. Their entries
+ * have the time that must have come.
+ */
+const ANY_TIME: ReadonlySet<EventKind> = new Set<EventKind>([
+  'clock.accepted',
+  'head.accepted',
+  'system.frozen',
+  'key.revoked',
+  'credential.revoked',
+  'token.revoked',
+  'capability.revoked',
+  'execution.stopped',
+  'delegation.revoked',
+  'approval.denied',
+  'intent.withdrawn',
+  'violation.detected',
+  'execution.finished',
+  'mcp.shadow_ended',
+  'execution.refused',
+  'rollback.finished',
+]);
+
+export function isOfAnyTime(kind: EventKind): boolean {
+  return ANY_TIME.has(kind);
+}
+
+/**
+ * Refuses an act that says it was signed at a time that has not come: its deadline would bound nothing, and what was signed today could be
+ * committed next year. What only stops something may come from a host whose clock is ahead.
+ */
+export function requireSignedByNow(kind: EventKind, signed_at: string, at: string): void {
+  if (!ANY_TIME.has(kind) && isMadeLater(signed_at, at)) refuse('MADE_IN_FUTURE');
 }

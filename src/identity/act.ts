@@ -1,5 +1,12 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
-import { type KeyOf, privateKeyOf, publicKeyOf, sign, verifyEd25519 } from '../canonical/ed25519.ts';
+import {
+  generateKeyPair,
+  type KeyOf,
+  privateKeyOf,
+  publicKeyOf,
+  sign,
+  verifyEd25519,
+} from '../canonical/ed25519.ts';
 import { canonicalBytesOfParsed } from '../canonical/json.ts';
 import { type Body, besideOf, type Event, type SignedKind } from '../event/event.ts';
 import type { ActSignature } from '../event/shape.ts';
@@ -48,6 +55,20 @@ export function originOf(project_id: string, tenant: string): string {
 /** When the act of this signer was drawn up: what it says about time is counted from then. */
 export function drawnAt({ drawn }: Signer, now: Date): Date {
   return drawn?.at ?? now;
+}
+
+/**
+ * The public half of a key that this host makes for an act. A draft changes nothing, so it makes none; for a rehearsal any other key will do,
+ * since nothing of it is written.
+ */
+export function keyMadeFor(
+  { drawn, is_rehearsal }: Signer,
+  make: () => { readonly public_key: string },
+): string {
+  if (is_rehearsal) return generateKeyPair().public_key;
+  if (drawn !== undefined)
+    refuse('HOST_ONLY', 'This host has no key for it yet. The same act, done on the host, makes one.');
+  return make().public_key;
 }
 
 /** The id of what the act of this signer makes. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { refuse } from '../refusal.ts';
 import { type Proof, type Signer, verifyProof } from './act.ts';
+import { isMadeLater } from './made.ts';
 
 /**
  * An act up to its signature: what a human is to see and to sign. Nothing was written, and no process has to keep it: the process that
@@ -71,8 +72,15 @@ export async function rehearseAct(
 const NO_PROOF = Buffer.alloc(64).toString('base64');
 
 /** Ends a draft: the act is drawn up again, and the proofs count only if what was signed is what would be signed now. */
-export async function finishDraft<T>(draft: Draft, proofs: readonly Proof[], act: Acting<T>): Promise<T> {
+export async function finishDraft<T>(
+  draft: Draft,
+  now: Date,
+  proofs: readonly Proof[],
+  act: Acting<T>,
+): Promise<T> {
   const { by, key, at, id, statements } = draft;
+  if (isMadeLater(at, now.toISOString()))
+    refuse('MADE_IN_FUTURE', 'The draft is of a time that has not come yet.');
   return act({
     name: by,
     public_key: key,

@@ -1,4 +1,5 @@
 import type { EventKind } from '../event/event.ts';
+import { isOfAnyTime } from '../gate/ledger-time.ts';
 import { GENESIS } from '../ledger/entry.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -145,7 +146,7 @@ export function headKeeper(
 
   async function commit(asked: Commit): Promise<Receipt> {
     const has = (...kinds: EventKind[]) => asked.events.some(({ kind }) => kinds.includes(kind));
-    if (!asked.events.every(({ kind }) => ANY_TIME.has(kind))) time?.require();
+    if (!asked.events.every(({ kind }) => isOfAnyTime(kind))) time?.require();
     const receipt = await (has('clock.accepted') ? commitTime(asked) : store.commit(asked));
     written = receipt.entries.at(-1)!;
     if (seen.size <= written.seq) seen = { size: written.seq + 1, last: written.hash };
@@ -197,29 +198,6 @@ const SYNCED: ReadonlySet<EventKind> = new Set<EventKind>([
   'rollback.claimed',
   'backups.expired',
   'clock.accepted',
-]);
-
-/**
- * Stopping something and recording what happened never waits for a clock; nor does the act that sets it right. Their entries
- * have the time that must have come.
- */
-const ANY_TIME: ReadonlySet<EventKind> = new Set<EventKind>([
-  'clock.accepted',
-  'head.accepted',
-  'system.frozen',
-  'key.revoked',
-  'credential.revoked',
-  'token.revoked',
-  'capability.revoked',
-  'execution.stopped',
-  'delegation.revoked',
-  'approval.denied',
-  'intent.withdrawn',
-  'violation.detected',
-  'execution.finished',
-  'mcp.shadow_ended',
-  'execution.refused',
-  'rollback.finished',
 ]);
 
 /** Returns where the ledger ends. A `tip` that was read before the head may be older than it, and is read again. */

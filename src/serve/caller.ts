@@ -42,7 +42,10 @@ export async function callerIn(request: Request, keyturn: Keyturn, sessions: Ses
   if (secret === null) return refuse('CALLER_UNPROVEN');
   const session = await sessions.of(secret, headers.get(PAGE_HEADER));
   if (session === undefined) refuse('TOKEN_INVALID', 'The session is over, or its second secret is missing.');
-  if (session.name !== null && session.key !== null) await requireKey(keyturn, session.name, session.key);
+  if (session.name !== null)
+    await (session.key === null
+      ? requireActive(keyturn, session.name)
+      : requireKey(keyturn, session.name, session.key));
   // A cookie is sent along by the browser, whichever page asks.
   if (method !== 'GET' && !saysSameOrigin(headers)) refuse('ORIGIN_FOREIGN');
   return { kind: 'session', name: session.name };
@@ -60,6 +63,12 @@ export async function requireStill(
     return;
   }
   await requireKey(keyturn, caller.name, caller.key);
+}
+
+/** What a login opened ends with its human. Not every path asks a verb in their name, which would find out. */
+async function requireActive(keyturn: Keyturn, name: string): Promise<void> {
+  const { credentials } = await keyturn.people.credentials({ name });
+  if (!credentials.some(({ status }) => status === 'active')) refuse('KEY_REVOKED');
 }
 
 /** What a key opened ends with it. */

@@ -72,7 +72,7 @@ export function otherPaths({ assets, has_login, has_access }: Served): readonly 
       ...{ path: '/v1/executor/issue', input: issueAsked, output: issueAnswer },
       about:
         'Decide for an executor without a control key whether its order is issued. The executor signs the request.',
-      refusals: [...CALLER, ...BODY, 404],
+      refusals: [...CALLER, ...BODY, 404, 409],
     },
     {
       ...{
@@ -81,11 +81,12 @@ export function otherPaths({ assets, has_login, has_access }: Served): readonly 
         input: message,
         output: message,
       },
-      ...{ accepted: 'A notification has no answer.', faulty: message, refusals: [...CALLER, ...BODY] },
+      ...{ may_stream: true, accepted: 'A notification has no answer.' },
+      ...{ faulty: { statuses: [400, 404], says: message }, refusals: [...CALLER, ...BODY] },
     },
     {
       ...{ path: '/mcp', method: 'get', about: 'What the gate tells an MCP client unasked.' },
-      ...{ type: 'text/event-stream', refusals: CALLER },
+      ...{ type: 'text/event-stream', refusals: [...CALLER, 405] },
     },
     ...ENROL_FILES.map(({ path, type, about }) => page(path, type, about)),
     ...(assets.length === 0 ? [page('/', HTML, 'What the service is.')] : []),

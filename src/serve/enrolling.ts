@@ -16,6 +16,9 @@ import {
 } from './enrolment-shape.ts';
 import { BODY, HOST } from './openapi.ts';
 
+/** The steps of which one can come while another is under way. */
+const CHANGING: ReadonlySet<string> = new Set(['made', 'draft', 'sign']);
+
 /** ES256, EdDSA, RS256, as COSE numbers them. */
 const ALGORITHMS = [-7, -8, -257];
 
@@ -44,7 +47,7 @@ export function linkRoutes<C extends Ceremony>(enrolments: LinkedEnrolments<C>):
     input,
     output,
     is_open: true,
-    refusals: [...HOST, ...BODY, 403, 404, 409, 503],
+    refusals: [...HOST, ...BODY, 403, 404, ...(CHANGING.has(name) ? [409] : []), 503],
     answer: async (request) => {
       const asked = input.safeParse(await bodyOf(request));
       if (!asked.success) refuse('SHAPE_INVALID', 'This is no step of an enrolment. See docs/http.md.');

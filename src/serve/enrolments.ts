@@ -88,8 +88,12 @@ export function vouching({ keyturn, enrolments, acts, origin }: VouchDoor): read
       input: enrolmentNamed,
       output: enrolmentNamed,
       refusals: [...CALLER, ...BODY, 404],
-      answer: async (body) => {
+      answer: async (body, { name }) => {
         const named = parsed(enrolmentNamed, body);
+        await enrolments.withId(named.enrolment_id, async ({ ceremony }) => {
+          if (name !== null && name !== ceremony.by && name !== ceremony.name)
+            refuse('CALLER_OTHER', `"${name}" has no part in this enrolment.`);
+        });
         await enrolments.drop(named.enrolment_id);
         return answerWith(enrolmentNamed, named);
       },

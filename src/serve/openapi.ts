@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { VERSION } from '../version.ts';
 import { actAsked, actDraft } from './act.ts';
 import type { Route } from './route.ts';
+import { httpStatusOf } from './status.ts';
 
 /** The description of the service, from the table of verbs. The schemas are those that requests and answers go through. */
 export function openApiOf(routes: readonly Route[], others: readonly Described[] = []): object {
@@ -40,8 +41,10 @@ export interface Described {
   readonly status?: number;
   /** What 202 means, beside the answer. */
   readonly accepted?: string;
-  /** What 400 says, where it is not always a problem. */
-  readonly faulty?: z.ZodType;
+  /** Statuses that can also say this, and not only a problem. */
+  readonly faulty?: { readonly statuses: readonly number[]; readonly says: z.ZodType };
+  /** Whether the answer can also come as server-sent events. */
+  readonly may_stream?: boolean;
   /** What 503 says, where it is no problem. */
   readonly failed?: z.ZodType;
   readonly headers?: readonly string[];
@@ -65,7 +68,7 @@ function otherPath(one: Described, schemas: Schemas): object {
   const named = name && version === 'v1' ? name : version === 'v1' ? namespace : path.slice(1) || 'console';
   const answer = type
     ? { content: { [type]: { schema: { type: 'string' } } } }
-    : output && { content: content(output, 'output', schemas) };
+    : output && { content: { ...content(output, 'output', schemas), ...(one.may_stream && EVENTS) } };
   const headers = (one.headers ?? []).map((header) => ({ name: header, in: 'header', schema: TEXT }));
   return {
     [method]: {
@@ -80,12 +83,7 @@ function otherPath(one: Described, schemas: Schemas): object {
         ...(accepted && { 202: { description: accepted } }),
         ...(one.is_tagged && { 304: UNCHANGED }),
         ...refusedBy(refusals),
-        ...(one.faulty && {
-          400: {
-            description: 'It is no message, or none that is taken.',
-            content: { ...PROBLEM_CONTENT, ...content(one.faulty, 'output', schemas) },
-          },
-        }),
+        ...(one.faulty && faultyBy(one.faulty, schemas)),
         ...(failed && { 503: { description: 'Not now.', content: content(failed, 'output', schemas) } }),
       },
     },
@@ -93,7 +91,14 @@ function otherPath(one: Described, schemas: Schemas): object {
 }
 
 const TEXT = { type: 'string' };
+const EVENTS = { 'text/event-stream': { schema: TEXT } };
 const UNCHANGED = { description: 'It is what If-None-Match names.' };
+
+function faultyBy({ statuses, says }: NonNullable<Described['faulty']>, schemas: Schemas): object {
+  const also = { ...PROBLEM_CONTENT, ...content(says, 'output', schemas) };
+  const said = { description: 'It is no message, or none that is taken.', content: also };
+  return Object.fromEntries(statuses.map((status) => [status, said]));
+}
 
 function refusedBy(statuses: readonly number[]): object {
   const all = statuses.toSorted((a, b) => a - b);
@@ -148,10 +153,13 @@ function pathOf(route: Route, schemas: Schemas): object {
   return { post, ...getOf(route, about, result) };
 }
 
-/** What it names is not there, or not such that this can be done. */
-function aboutNamed({ members }: Route): readonly number[] {
-  return Object.keys(members()).length === 0 ? [409] : [404, 409];
+/** What the verb says, and of an act: who signs it may not be there, and it may be another one by the time it is finished. */
+function aboutNamed({ verb, is_act }: Route): readonly number[] {
+  const reasons = [...(verb.refuses ?? []), ...(is_act ? OF_AN_ACT : [])];
+  return [...new Set(reasons.map(httpStatusOf))];
 }
+
+const OF_AN_ACT = ['PRINCIPAL_UNKNOWN', 'ACT_CHANGED'] as const;
 
 /** A `write` with a signature is asked for as it is by an agent, and as an act by a human. */
 function actContent(input: JsonContent, is_only_act: boolean, schemas: Schemas): JsonContent {

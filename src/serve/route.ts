@@ -43,8 +43,14 @@ export function routesOf(table: Readonly<Record<string, object>> = VERBS): Route
     Object.entries(verbs as Record<string, Verb>)
       .filter(([name]) => !OF_THIS_HOST.has(`${namespace}.${name}`))
       .filter(([, { here }]) => here.every((member) => GIVEN.has(member)))
-      .map(([name, verb]) => routeOf(namespace, name, verb)),
+      .map(([name, verb]) => routeOf(namespace, name, verb))
+      .filter(isForSomebody),
   );
+}
+
+/** A human writes only what is signed. What is not, and is not open to agents either, would be refused to every caller. */
+function isForSomebody({ verb, is_act, is_look }: Route): boolean {
+  return verb.kind !== 'write' || verb.open_to !== 'people' || is_act || is_look;
 }
 
 function routeOf(namespace: string, name: string, verb: Verb): Route {

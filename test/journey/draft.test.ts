@@ -1,5 +1,8 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Draft, Keyturn, type Proof } from '../../src/keyturn.ts';
+import { SIMULATIONS, writeSimulation } from '../agent/agent-place.ts';
 import { freshSigner } from '../support/keys.ts';
 import { sizeOf } from '../support/ledger.ts';
 import { type Project, project, TOOLS } from '../support/project.ts';
@@ -51,6 +54,39 @@ describe('an act whose proof comes from elsewhere', () => {
       await elsewhereSigned(p, act);
       expect(await sizeOf(p.keyturn), name).toBeGreaterThan(size);
     }
+  });
+
+  it('makes no key of this host while it is drawn up or rehearsed', async () => {
+    const p = await authority();
+    const keys = join(p.root, '.keyturn', 'keys');
+    rmSync(join(keys, 'executor.seed'));
+    writeSimulation(p.root, SIMULATIONS.find((one) => (one as { id: string }).id === 'hello.show')!);
+    const acts: Acting[] = [
+      (signer) => p.keyturn.system.addExecutor({ name: 'other', reason: 'a test', signer }),
+      (signer) => p.keyturn.simulations.activate({ id: 'hello.show', reason: 'a test', signer }),
+    ];
+    const before = readdirSync(keys);
+    for (const act of acts) {
+      await Keyturn.rehearse(p.ada, act);
+      await expectRefusal('HOST_ONLY', () => p.keyturn.draft(p.ada, act));
+      expect(readdirSync(keys)).toEqual(before);
+    }
+    for (const act of acts) await act(p.ada);
+    expect(readdirSync(keys)).toEqual([...before, 'agent-core.seed', 'executor.seed'].sort());
+    for (const act of acts) await p.keyturn.draft(p.ada, act);
+  });
+
+  it('that activates a simulation counts from when it was drawn up', async () => {
+    let now = Date.now();
+    const p = await authority(() => new Date(now));
+    writeSimulation(p.root, SIMULATIONS.find((one) => (one as { id: string }).id === 'hello.show')!);
+    const act: Acting = (signer) =>
+      p.keyturn.simulations.activate({ id: 'hello.show', reason: 'a test', signer });
+    await act(p.ada);
+    const draft = await p.keyturn.draft(p.ada, act);
+    now += 60_000;
+    await p.keyturn.finish(draft, await proved(p, draft), act);
+    expect((await p.keyturn.simulations.get({ id: 'hello.show' })).status).toBe('Active');
   });
 
   it('refuses while it is drawn up what the act itself would refuse', async () => {

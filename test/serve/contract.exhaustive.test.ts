@@ -1,143 +1,213 @@
-import { writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { authority } from '../journey/authority.ts';
-import { shared } from '../journey/postgres-host.ts';
+import type { Verb } from '../../src/face/verb.ts';
+import { VERBS } from '../../src/face/verbs.ts';
+import type { OpenKey } from '../../src/identity/act.ts';
 import { postgres } from '../store/postgres-place.ts';
-import type { Project } from '../support/project.ts';
-import { runSeen } from '../support/seen.ts';
 import { type Asked, type Document, type Walked, walk } from './contract.ts';
+import { journeyAsks } from './contract-journey.ts';
+import { otherAsks } from './contract-others.ts';
+import { furnished } from './contract-project.ts';
+import type { Asks, Reach } from './contract-reach.ts';
+import { Reached } from './contract-reached.ts';
+import { crowded, sent, viaHost, withoutStore } from './contract-services.ts';
 import {
-  acted,
-  call,
-  SAY,
-  type Service,
-  type Shown,
-  serving,
-  session,
-  shownAs,
-  type Told,
-  withToken,
-} from './service.ts';
+  actsTogether,
+  begun,
+  byAnotherClock,
+  enrolments,
+  issued,
+  messages,
+  type Note,
+} from './contract-steps.ts';
+import { call, proved, type Service, type Shown, serving, session, shownAs, type Told } from './service.ts';
+import { callSigned } from './signed.ts';
 
 const server = postgres();
 
 /** At full size by `npm run soak -- contract`. */
 const REQUESTS = Number(process.env.KEYTURN_SOAK_REQUESTS ?? 500);
 
-/** What the state of the project decides. */
-const DEPENDS = / (200|202|204|304|404|409)$/;
-/** A request of an executor is signed (control-plane.exhaustive.test.ts); two steps of an enrolment are refused for their form before the store is asked. */
-const SHOWN_ELSEWHERE = /^post \/v1\/(executor\/issue (400|413|415|429|503)|enrolments\/(made|sign) 503)$/;
-
-/** What was answered for each operation, and what was wrong with that. */
-class Ledger {
-  readonly wrong: string[] = [];
-  readonly #reached = new Map<string, Set<number>>();
-
-  note(
-    { path, method, wrong: judge }: Walked,
-    { status, headers, body, text }: Told,
-    may_fail = false,
-  ): void {
-    const ref = `${method} ${path}`;
-    const reached = this.#reached.get(ref) ?? new Set<number>();
-    this.#reached.set(ref, reached.add(status));
-    const problem = judge(status, headers.get('content-type') ?? '', body);
-    if (problem !== null) this.wrong.push(`${ref} ${problem}`);
-    if (status >= 500 && !may_fail) this.wrong.push(`${ref} answers ${status}: ${text}`);
-  }
-
-  has({ method, path }: Walked, status: string): boolean {
-    return this.#reached.get(`${method} ${path}`)?.has(Number(status)) ?? false;
-  }
-
-  unreached(operations: readonly Walked[]): string[] {
-    return operations.flatMap((one) =>
-      one.statuses
-        .filter((status) => !this.has(one, status))
-        .map((status) => `${one.method} ${one.path} ${status}`),
-    );
-  }
-}
-
-it(`${REQUESTS} good and bad requests of the document are answered as it declares, and none by a failure`, async () => {
-  const p = await authority();
-  const settings =
-    'service: { requests_minute: 10000000, at_once: 4 }\nproposals: { pending: 10000, minute: 100000 }';
-  writeFileSync(join(p.root, 'keyturn.yaml'), `version: 1\n${settings}\n`);
-  const { token } = await withToken(p, 'bot');
-  const s = { ...p, token, ...(await serving(p)) } as unknown as Service;
+it(`each status that the document declares is answered, and ${REQUESTS} good and bad requests beside as it says`, async () => {
+  const p = await furnished();
+  const asks = { ...journeyAsks(p.states), ...otherAsks(p.states) };
+  const s = { ...p, ...(await serving(p)) } as unknown as Service;
   const cookie = await session(s);
   const document = (await call(s, '/openapi.json', undefined, { cookie })).body as Document;
   const operations = walk(document);
-  const ledger = new Ledger();
-  const known = await lived(p);
-  const each = Math.ceil(REQUESTS / operations.length);
-  for (const [place, operation] of operations.entries()) {
-    for (const told of await refusedByForm(s, operation, cookie)) ledger.note(operation, told);
-    if (STREAMS.has(`${operation.method} ${operation.path}`)) continue;
-    for (const told of await readAgain(s, operation, known, cookie)) ledger.note(operation, told);
-    const good = operation.good(known);
-    if (good)
-      for (const who of [{ token }, { cookie }]) ledger.note(operation, await ask(s, operation, good, who));
-    const asks = fc.sample(operation.asked, { numRuns: each, seed: 42 + place });
-    for (const [i, asked] of asks.entries())
-      ledger.note(
-        operation,
-        await answered(() => ask(s, operation, asked, i % 3 === 0 ? { token } : { cookie })),
-      );
-  }
-  for (const [path, told] of await odd(s, cookie)) {
-    const method = told.status === 304 ? 'get' : 'post';
-    ledger.note(operations.find((one) => one.path === path && one.method === method)!, told);
-  }
-  const busy = await crowded();
-  for (const operation of operations.filter(({ statuses }) => statuses.includes('429')))
-    ledger.note(operation, await busy(operation));
-  const ending = operations.find((one) => one.path === '/v1/session' && one.method === 'delete')!;
+  const reached = new Reached(operations);
+  const note: Note = (method, path, told) => reached.note(method, path, told);
+  for (const one of operations)
+    for (const told of await refusedByForm(s, one, cookie)) note(one.method, one.path, told);
+  await issued(s, note);
+  await askedVerbs(s, asks, operations, cookie, note);
+  await enrolments(s, cookie, note);
+  await actsTogether(s, cookie, note);
+  await messages(s, note);
+  note('post', '/v1/session', await callSigned(s, s.ada as OpenKey, '/v1/session', {}));
+  note('get', '/v1/events', await begun(s, '/v1/events', shownAs(cookie)));
+  for (const { path } of operations.filter(isPage)) await asked(s, path, undefined, { cookie }, note);
+  await generated(s, operations, cookie, note);
+  await withoutFiles(s, { asks, root: p.root }, operations, cookie, note);
   const headers = { ...shownAs(cookie), origin: s.address };
-  ledger.note(ending, await sent(s, 'delete', ending.path, { headers }));
-  const down = await withoutStore();
-  for (const operation of operations.filter(({ statuses }) => statuses.includes('503')))
-    ledger.note(operation, await down(operation), true);
-  expect(ledger.wrong.slice(0, 10)).toEqual([]);
-  const unreached = ledger.unreached(operations).filter((one) => !SHOWN_ELSEWHERE.test(one));
-  // What is refused by its form, its caller, its size or its rate, and without a store, is reached for each operation.
-  expect(unreached.filter((one) => !DEPENDS.test(one))).toEqual([]);
-  // What depends on what the project holds is reached for some operation, each status of it.
-  const reached = operations.flatMap((one) => one.statuses.filter((status) => ledger.has(one, status)));
-  const declared = new Set(operations.flatMap(({ statuses }) => statuses));
-  expect([...declared].filter((status) => !reached.includes(status))).toEqual([]);
-  const done = operations.filter((one) => ['200', '202', '204'].some((status) => ledger.has(one, status)));
-  console.log(`${operations.length} operations, ${done.length} of them with an answer that is no refusal`);
+  note('delete', '/v1/session', await sent(s, 'delete', '/v1/session', { headers }));
+  await s.stop();
+  await byAnotherClock(p, note);
+  const busy = await crowded();
+  for (const one of operations.filter(({ statuses }) => statuses.includes('429')))
+    note(one.method, one.path, await busy(one));
+  const down = await withoutStore(server(), note);
+  for (const one of operations.filter(({ statuses }) => statuses.includes('503')))
+    reached.note(one.method, one.path, await down(one), true);
+  console.log(reached.table);
+  expect(reached.wrong.slice(0, 10)).toEqual([]);
+  expect(reached.unreached).toEqual([]);
   await p.keyturn.ledger.verify({ deep: true });
-}, 600_000);
-
-/** A project in which something ran, and what it is called by. */
-async function lived(p: Project): Promise<Record<string, unknown>> {
-  const { intent_id, hash } = await p.keyturn.intents.propose({ ...SAY, signer: p.ada });
-  const { capability_id } = await p.keyturn.intents.turn({ intent_id, hash, signer: p.ada });
-  const { execution_id } = await runSeen(p.keyturn, { intent_id, hash, confirm: async () => true });
-  const { entries } = await p.keyturn.ledger.entries({ kind: 'capability.issued' });
-  const { decision } = entries[0]!.body as { decision: string };
-  const { executors } = await p.keyturn.system.get();
-  return {
-    ...{ intent_id, hash, capability_id, execution_id, digest: decision, beginning: intent_id.slice(0, 8) },
-    ...{ public_key: executors[0]!.public_key, name: 'bot', reason: 'a test', by: 'ada', tool: 'say' },
-    ...{ declared_goal: 'Say it.', effect: SAY.effect, text: 'say hello', scope: 'system', roles: ['ops'] },
-    ...{ until: '2026-01-01T00:00:00.000Z', goal: 'say hello', id: 'say', write: false },
-  };
-}
+}, 1_800_000);
 
 /** They go on until the caller ends them. */
-const STREAMS = new Set(['get /v1/events', 'get /mcp']);
+const STREAMS = new Set(['/v1/events', '/mcp']);
+const isPage = ({ method, path }: Walked) =>
+  method === 'get' && !STREAMS.has(path) && !/^\/v1\/[a-z]+\/[a-zA-Z]+$/.test(path);
+const isGet = (operations: readonly Walked[], path: string) =>
+  operations.some((one) => one.method === 'get' && one.path === path);
+const verbOf = (name: string) => {
+  const [namespace, verb] = name.split('.') as [keyof typeof VERBS, string];
+  return (VERBS[namespace] as Record<string, unknown>)[verb] as Verb;
+};
+
+/** Each verb with what reaches its answers; acts are drawn up, signed and finished. */
+async function askedVerbs(
+  s: Service,
+  asks: Asks,
+  operations: readonly Walked[],
+  cookie: Shown,
+  note: Note,
+): Promise<void> {
+  const offered = operations.filter(({ path }) => /^\/v1\/[a-z]+\/[a-zA-Z]+$/.test(path));
+  for (const [name, reaches] of Object.entries(asks)) {
+    const path = `/v1/${name.replace('.', '/')}`;
+    expect(offered.map((one) => one.path)).toContain(path);
+    for (const reach of await reaches()) {
+      if (reach.by) await acted(s, path, reach, cookie, note);
+      else if (reach.signed) note('post', path, await callSigned(s, reach.signed, path, reach.request));
+      else
+        for (const who of verbOf(name).open_to === 'people'
+          ? [{ cookie }]
+          : [{ token: s.token }, { cookie }]) {
+          await asked(s, path, reach.request, who, note);
+          if (isGet(operations, path))
+            await asked(s, `${path}?${queryOf(reach.request)}`, undefined, who, note);
+        }
+    }
+  }
+}
+
+const queryOf = (request: object) => new URLSearchParams(request as Record<string, string>).toString();
+
+/** A read is asked for again with what its answer was tagged with. */
+async function asked(
+  s: Service,
+  path: string,
+  body: object | undefined,
+  who: object,
+  note: Note,
+): Promise<void> {
+  const method = body === undefined ? 'get' : 'post';
+  const headers = { prefer: 'wait=0' };
+  const told = await call(s, path, body, { ...who, headers });
+  note(method, path.split('?')[0]!, told);
+  const etag = told.headers.get('etag');
+  if (etag === null) return;
+  const again = { ...headers, 'if-none-match': etag };
+  note(method, path.split('?')[0]!, await call(s, path, body, { ...who, headers: again }));
+}
+
+/** Drawn up, finished with another statement, finished, and asked for in the name of nobody. */
+async function acted(s: Service, path: string, { request, by, holder }: Reach, cookie: Shown, note: Note) {
+  const post = async (body: object) => {
+    const told = await call(s, path, body, { cookie });
+    note('post', path, told);
+    return told;
+  };
+  const key = holder && { name: holder.name, public_key: holder.public_key };
+  const drawn = await post({ request, by: by!.name, key: by!.public_key, ...(key && { holder: key }) });
+  expect(drawn.status, `${path} ${drawn.text}`).toBe(202);
+  const { draft, request: full = request } = drawn.body;
+  const signed = {
+    ...{ request: full, proofs: await proved(drawn, by!) },
+    ...(key && { holder: { ...key, proofs: await proved(drawn, holder!) } }),
+  };
+  await post({
+    ...signed,
+    draft: { ...draft, statements: draft.statements.map((one: string) => `${one} `) },
+  });
+  const done = await post({ ...signed, draft });
+  expect(done.status, `${path} ${done.text}`).toBe(200);
+  await post({ request, by: 'nobody', ...(key && { holder: key }) });
+}
+
+/** Requests that the schemas of the document allow, and some that they do not. */
+async function generated(
+  s: Service,
+  operations: readonly Walked[],
+  cookie: Shown,
+  note: Note,
+): Promise<void> {
+  const { token } = s;
+  const each = Math.ceil(REQUESTS / operations.length);
+  for (const [place, one] of operations.entries()) {
+    if (one.method === 'delete' || (one.method === 'get' && STREAMS.has(one.path))) continue;
+    const asks = fc.sample(one.asked, { numRuns: each, seed: 42 + place });
+    for (const [i, made] of asks.entries()) {
+      const who = i % 3 === 0 ? { token } : { cookie };
+      note(one.method, one.path, await answered(() => ask(s, one, made, who)));
+    }
+  }
+}
+
+function ask(s: Service, { path, method }: Walked, { query, body }: Asked, who: object): Promise<Told> {
+  const headers = { prefer: 'wait=0' };
+  if (method === 'post') return call(s, path, body === undefined ? {} : body, { ...who, headers });
+  const text = queryOf(query);
+  return call(s, text === '' ? path : `${path}?${text}`, undefined, { ...who, headers });
+}
 
 /** To make up requests takes long, and meanwhile a connection that is kept for the next one can end. */
 async function answered(asks: () => Promise<Told>): Promise<Told> {
   return asks().catch(asks);
+}
+
+/** What is done to a file of the host, and the refusal of verbs that read it. */
+const FAULTS = [
+  ['REGISTRY_MISSING', 'tools.yaml', () => {}],
+  ['FILE_IS_SYMLINK', 'policies/keyturn.cedar', (path: string) => symlinkSync(`${path}.gone`, path)],
+] as const;
+
+async function withoutFiles(
+  s: Service,
+  { asks, root }: { readonly asks: Asks; readonly root: string },
+  operations: readonly Walked[],
+  cookie: Shown,
+  note: Note,
+): Promise<void> {
+  for (const [code, file, replace] of FAULTS) {
+    const place = join(root, file);
+    renameSync(place, `${place}.gone`);
+    replace(place);
+    for (const [name, reaches] of Object.entries(asks)) {
+      if (!verbOf(name).refuses?.includes(code)) continue;
+      const path = `/v1/${name.replace('.', '/')}`;
+      for (const { request } of await reaches()) {
+        await asked(s, path, request, { cookie }, note);
+        if (isGet(operations, path))
+          await asked(s, `${path}?${queryOf(request)}`, undefined, { cookie }, note);
+      }
+    }
+    renameSync(`${place}.gone`, place);
+  }
 }
 
 /** Without a caller, by another name of the service, from a page elsewhere, and with what is no request. */
@@ -159,126 +229,4 @@ async function refusedByForm(s: Service, one: Walked, cookie: Shown): Promise<To
     told.push(await send({ ...who, body: 'x'.repeat(1_100_000) }), await send({ ...who, body: '{}' }));
   }
   return told;
-}
-
-/** A read that needs nothing, and again with what it was tagged with. */
-async function readAgain(s: Service, one: Walked, known: object, cookie: Shown): Promise<Told[]> {
-  const good = one.good({ ...known });
-  if (one.method !== 'get' || !one.statuses.includes('304') || good === null) return [];
-  const path = `${one.path}?${new URLSearchParams(good.query as Record<string, string>)}`;
-  const first = await call(s, path, undefined, { cookie });
-  const etag = first.headers.get('etag');
-  if (etag === null) return [first];
-  return [first, await call(s, path, undefined, { cookie, headers: { 'if-none-match': etag } })];
-}
-
-async function sent(
-  { address }: Pick<Service, 'address'>,
-  method: string,
-  path: string,
-  { token, headers = {}, body }: { token?: string; headers?: Record<string, string>; body?: string },
-): Promise<Told> {
-  const answer = await fetch(`${address}${path}`, {
-    method: method.toUpperCase(),
-    redirect: 'manual',
-    headers: {
-      ...(token && { authorization: `Bearer ${token}` }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body !== undefined && { body }),
-  });
-  const text = await answer.text();
-  const is_json = /json/.test(answer.headers.get('content-type') ?? '');
-  return { status: answer.status, headers: answer.headers, text, body: is_json ? JSON.parse(text) : null };
-}
-
-function ask(s: Service, { path, method }: Walked, { query, body }: Asked, who: object): Promise<Told> {
-  const headers = { prefer: 'wait=0' };
-  if (method === 'post') return call(s, path, body === undefined ? {} : body, { ...who, headers });
-  if (method !== 'get') return sent(s, method, path, { ...who, headers });
-  const text = new URLSearchParams(query as Record<string, string>).toString();
-  return call(s, text === '' ? path : `${path}?${text}`, undefined, { ...who, headers });
-}
-
-/** Those that only a certain order of requests, or a certain header, reaches. */
-async function odd(s: Service, cookie: Shown): Promise<[string, Told][]> {
-  const { token } = s;
-  const propose = '/v1/intents/propose';
-  const proposed = await call(s, propose, SAY, { token });
-  const { intent_id, hash } = proposed.body;
-  const get = '/v1/intents/get';
-  const first = await call(s, `${get}?intent_id=${intent_id}`, undefined, { token });
-  const known = { token, headers: { 'if-none-match': first.headers.get('etag')! } };
-  const turn = '/v1/intents/turn';
-  const drawn = await call(s, turn, { request: { intent_id, hash }, by: 'ada' }, { cookie });
-  return [
-    [propose, proposed],
-    [get, first],
-    [get, await call(s, `${get}?intent_id=${intent_id}`, undefined, known)],
-    [turn, drawn],
-    [turn, await acted(s, turn, { intent_id, hash }, s.ada, cookie)],
-    [turn, await acted(s, turn, { intent_id, hash }, s.ada, cookie)],
-    [get, await call(s, get, { intent_id: '00000000-0000-4000-8000-000000000000' }, { token })],
-    [get, await call(s, get, { intent_id })],
-    [get, await call(s, get, 'x'.repeat(1_100_000), { token })],
-    [get, await call(s, get, '{}', { token, headers: { 'content-type': 'text/plain' } })],
-    ...(await flooded(s, token)),
-  ];
-}
-
-function viaHost(
-  { address }: Pick<Service, 'address'>,
-  method: string,
-  path: string,
-  headers: Record<string, string>,
-): Promise<Told> {
-  const { port } = new URL(address);
-  return new Promise((done, failed) => {
-    const asking = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8');
-      answer.on('data', (part) => {
-        text += part;
-      });
-      answer.on('end', () => {
-        const told = new Headers({ 'content-type': answer.headers['content-type'] ?? '' });
-        done({ status: answer.statusCode!, headers: told, text, body: JSON.parse(text) });
-      });
-    });
-    asking.on('error', failed);
-    asking.end();
-  });
-}
-
-/** A service that is asked for more than its caller may ask. */
-async function crowded(): Promise<(one: Walked) => Promise<Told>> {
-  const p = await authority();
-  writeFileSync(join(p.root, 'keyturn.yaml'), 'version: 1\nservice: { requests_minute: 1 }\n');
-  const { token } = await withToken(p, 'bot');
-  const s = await serving(p);
-  await call(s, '/v1/intents/list', {}, { token });
-  return ({ path, method, takes_body }) =>
-    sent(s, method, path, { token, ...(takes_body && { body: '{}' }) });
-}
-
-/** A service whose database is gone. */
-async function withoutStore(): Promise<(one: Walked) => Promise<Told>> {
-  const p = await shared(server(), 'contract');
-  const { token } = await withToken(p, 'bot');
-  const s = await serving(p);
-  await server().server.kill();
-  return ({ path, method, takes_body, is_open }) =>
-    sent(s, method, path, { token, ...(takes_body && { body: is_open ? '{"link":"x"}' : '{}' }) });
-}
-
-/** As many waits at once as a caller may have, and one more. */
-async function flooded(s: Service, token: string): Promise<[string, Told][]> {
-  const { body } = await call(s, '/v1/intents/propose', SAY, { token });
-  const path = '/v1/intents/waitFor';
-  const headers = { prefer: 'wait=5' };
-  const asks = Array.from({ length: 12 }, () =>
-    call(s, path, { intent_id: body.intent_id }, { token, headers }),
-  );
-  return (await Promise.all(asks)).map((told) => [path, told]);
 }

@@ -31,8 +31,6 @@ export interface Walked {
   readonly is_open: boolean;
   readonly takes_body: boolean;
   readonly asked: fc.Arbitrary<Asked>;
-  /** A request in which each member is what the project has by that name; null where a member has no such name. */
-  good(known: Readonly<Record<string, unknown>>): Asked | null;
   /** What is wrong with an answer; null where it is as declared. */
   wrong(status: number, type: string, body: unknown): string | null;
 }
@@ -90,7 +88,6 @@ function walked(
         ? fc.oneof({ weight: 4, arbitrary: allowedBy(body, document, 0) }, { weight: 1, arbitrary: ANYTHING })
         : fc.constant(null),
     }),
-    good: (known) => goodFor(document, parameters, body, known),
     wrong: (status, type, answer) => {
       const declared = responses[String(status)];
       if (declared === undefined) return `answers ${status}, which it does not declare`;
@@ -104,37 +101,6 @@ function walked(
       return check(answer) ? null : `answers ${status} with ${JSON.stringify(check.errors?.[0])}`;
     },
   };
-}
-
-function goodFor(
-  document: Document,
-  parameters: NonNullable<Operation['parameters']>,
-  body: Schema | undefined,
-  known: Readonly<Record<string, unknown>>,
-): Asked | null {
-  const queried = parameters.filter((one) => one.in === 'query');
-  const properties = Object.fromEntries(queried.map(({ name, schema }) => [name, schema]));
-  const required = queried.filter((one) => one.required).map(({ name }) => name);
-  const query = filled(document, { type: 'object', properties, required }, known);
-  const filled_body = body === undefined ? null : filled(document, body, known);
-  return query === undefined || filled_body === undefined
-    ? null
-    : { query: query as Asked['query'], body: filled_body };
-}
-
-/** Undefined where nothing is known to fill it with. An act is asked for by `by`, which makes a draft of it. */
-function filled(document: Document, schema: Schema, known: Readonly<Record<string, unknown>>): unknown {
-  const { $ref, anyOf } = schema as { $ref?: string; anyOf?: Schema[] };
-  if ($ref) return filled(document, document.components.schemas[$ref.split('/').at(-1)!] ?? {}, known);
-  if (anyOf) return anyOf.map((one) => filled(document, one, known)).find((one) => one !== undefined);
-  const { properties = {}, required = [] } = schema as { properties?: object; required?: string[] };
-  if (schema.type !== 'object') return undefined;
-  const members = Object.entries(properties).map(([name, member]) => [
-    name,
-    name === 'request' ? filled(document, member as Schema, known) : known[name],
-  ]);
-  const found = Object.fromEntries(members.filter(([, value]) => value !== undefined));
-  return required.every((name) => Object.hasOwn(found, name)) ? found : undefined;
 }
 
 function resolved(document: Document, { $ref, ...answer }: Answer): Answer {

@@ -1,9 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { OpenKey } from '../../src/identity/act.ts';
 import { human } from '../journey/authority.ts';
 import { sizeOf } from '../support/ledger.ts';
 import { registration } from '../support/passkey.ts';
 import { made, opened, passkeyAt, signedOwn, touching, vouched } from './enrol.ts';
 import { acted, call, refusalIn, type Service, type Shown, service, session } from './service.ts';
+import { callSigned } from './signed.ts';
 
 vi.setConfig({ testTimeout: 100_000 });
 
@@ -149,6 +151,17 @@ describe('the enrolment of a passkey over HTTP', () => {
     const nobody = { ...PHONE, name: 'eve' };
     expect(refusalIn((await opened(s, cookie, nobody)).told)).toEqual([404, 'PRINCIPAL_UNKNOWN']);
     expect(refusalIn((await opened(s, cookie, { ...PHONE, more: 1 })).told)).toEqual([400, 'SHAPE_INVALID']);
+  });
+
+  it('is ended by the two whom it names and by who opened the link of the service, and by no other human', async () => {
+    const s = await service();
+    const bo = await human(s, 'bo');
+    const { told } = await opened(s, await session(s), PHONE);
+    const { enrolment_id } = told.body;
+    const drop = (key: OpenKey) => callSigned(s, key, '/v1/enrolments/drop', { enrolment_id });
+    expect(refusalIn(await drop(bo))).toEqual([403, 'CALLER_OTHER']);
+    expect((await drop(s.ada as OpenKey)).status).toBe(200);
+    expect(refusalIn(await drop(s.ada as OpenKey))).toEqual([404, 'ENROLMENT_UNKNOWN']);
   });
 
   it('adds nothing to the name of another human who can act', async () => {

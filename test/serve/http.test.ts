@@ -133,6 +133,14 @@ describe('the description', () => {
     const offered = routesOf().map(({ path }) => path);
     expect(verbs.filter((path) => !offered.includes(path)).sort()).toEqual(
       [
+        // A human signs what they write, and an agent is refused them: nobody could ask for these.
+        ...['ask', 'answer', 'confirm', 'resume', 'undo', 'dispatch'].map(
+          (one) => `/v1/conversations/${one}`,
+        ),
+        '/v1/ledger/rebuild',
+        '/v1/plans/report',
+        '/v1/simulations/news',
+        '/v1/tools/lock',
         '/v1/ledger/archive',
         '/v1/ledger/export',
         '/v1/mcp/accept',

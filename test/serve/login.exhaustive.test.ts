@@ -5,7 +5,7 @@ import type { LoginOptions } from '../../src/serve/login.ts';
 import { human } from '../journey/authority.ts';
 import { anotherHost, shared } from '../journey/postgres-host.ts';
 import { postgres } from '../store/postgres-place.ts';
-import { call, proved, refusalIn, type Service, service, serving, shownIn } from './service.ts';
+import { call, proved, refusalIn, type Service, service, serving, shownAs, shownIn } from './service.ts';
 
 const server = postgres();
 
@@ -133,8 +133,17 @@ describe('a login by OpenID Connect', () => {
     expect(refusalIn(await call(s, '/v1/system/freeze', unsigned, sent))).toEqual([403, 'SIGNATURE_INVALID']);
     const signed = { ...unsigned, proofs: await proved(drawn, bo) };
     expect((await call(s, '/v1/system/freeze', signed, sent)).status).toBe(200);
+    const headers = shownAs(sent.cookie);
+    const stream = (await fetch(`${s.address}/v1/events`, { headers })).body!.getReader();
     await s.keyturn.people.revoke({ name: 'bo', reason: 'left', signer: s.ada });
-    expect(refusalIn(await call(s, '/v1/people/list', undefined, sent))).toEqual([403, 'KEY_REVOKED']);
+    // It hears nothing more, not even of its own end, and no path answers.
+    let heard = '';
+    for (let part = await stream.read(); !part.done; part = await stream.read())
+      heard += Buffer.from(part.value).toString();
+    expect(heard).toBe('');
+    for (const path of ['/v1/people/list', '/v1/events', '/metrics', '/openapi.json'])
+      expect(refusalIn(await call(s, path, undefined, sent)), path).toEqual([403, 'KEY_REVOKED']);
+    expect(refusalIn(await call(s, '/v1/enrolments/list', {}, sent))).toEqual([403, 'KEY_REVOKED']);
   });
 
   it('is none of somebody who is not enrolled, of an agent, or of another browser', async () => {

@@ -90,7 +90,7 @@ describe('a signed request', () => {
     const other = await callSigned(s, bo, '/v1/system/freeze', { request: FREEZE, by: 'ada' });
     expect(refusalIn(other)).toEqual([403, 'CALLER_OTHER']);
     expect((await callSigned(s, bo, '/v1/system/freeze', finished)).status).toBe(200);
-    expect(refusalIn(await callSigned(s, bo, '/v1/tools/lock', {}))).toEqual([403, 'SESSION_READS']);
+    expect(refusalIn(await callSigned(s, bo, '/v1/tools/pass', {}))).toEqual([403, 'SESSION_READS']);
   });
 
   it('is taken once, also by the service that comes next', async () => {

@@ -1,10 +1,13 @@
+import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { OpenKey } from '../../src/identity/act.ts';
 import { keyCredential } from '../../src/keyturn.ts';
 import { authority } from '../journey/authority.ts';
 import { freshSigner } from '../support/keys.ts';
+import { until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
   acted,
@@ -67,13 +70,15 @@ describe('a service', () => {
   });
 
   it('lets go of who waits when it stops', async () => {
-    const s = await service();
-    const { token } = s;
+    const p = await authority();
+    appendFileSync(join(p.root, 'keyturn.yaml'), 'service: { at_once: 1 }\n');
+    const { token } = await withToken(p, 'bot');
+    const s = await serving(p);
     const { body } = await call(s, '/v1/intents/propose', SAY, { token });
-    const asked = received('/v1/intents/waitFor');
     const waits = call(s, '/v1/intents/waitFor', { intent_id: body.intent_id }, { token });
     const events = await fetch(`${s.address}/v1/events`, { headers: { authorization: `Bearer ${token}` } });
-    await asked;
+    // Once it waits, no other request of its caller is answered.
+    await until(async () => (await call(s, '/v1/intents/list', {}, { token })).status === 429);
     await s.stop();
     expect(refusalIn(await waits)).toEqual([409, 'WAIT_OVER']);
     await events.text();
@@ -148,7 +153,7 @@ describe('a session', () => {
   it('reads, and writes nothing without a proof', async () => {
     const s = await service();
     const cookie = await session(s);
-    expect(refusalIn(await call(s, '/v1/tools/lock', {}, { cookie }))).toEqual([403, 'SESSION_READS']);
+    expect(refusalIn(await call(s, '/v1/tools/pass', {}, { cookie }))).toEqual([403, 'SESSION_READS']);
     expect(refusalIn(await call(s, '/v1/intents/propose', SAY, { cookie }))).toEqual([400, 'SHAPE_INVALID']);
   });
 

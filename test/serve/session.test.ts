@@ -43,6 +43,29 @@ describe('a session', () => {
     expect(await sessions.of(other.secret, other.page)).toBeUndefined();
   });
 
+  it('is over after twelve hours, also where the clock was set back, or stood while the machine slept', async () => {
+    let [now, steady] = [100 * HOUR, 0];
+    const state = ownServiceState(
+      () => now,
+      () => steady,
+    );
+    const sessions = sessionsOf(state, () => now);
+    const isOver = async ({ secret, page }: { secret: string; page: string }) =>
+      (await sessions.of(secret, page)) === undefined;
+    const [one, other] = [await sessions.openBy('ada', 'key'), await sessions.openBy('ada', 'key')];
+    const link = await sessions.link();
+    now -= 50 * HOUR;
+    steady += 5 * MINUTE;
+    await expectRefusal('LINK_SPENT', () => sessions.open(link));
+    steady = 12 * HOUR - 1;
+    expect(await isOver(one)).toBe(false);
+    steady += 1;
+    expect(await isOver(one)).toBe(true);
+    steady = 0;
+    now = 112 * HOUR;
+    expect(await isOver(other)).toBe(true);
+  });
+
   it('is one of 1,024: the oldest goes', async () => {
     const sessions = sessionsOf(ownServiceState());
     const [first, second] = [await sessions.openBy('ada', 'key'), await sessions.openBy('ada', 'key')];

@@ -6,7 +6,7 @@ export async function dueIn(
   keyturn: Keyturn,
   from_ms: number,
   until: Date,
-  doubts: Set<string>,
+  doubts: ReadonlySet<string>,
 ): Promise<Occasion[]> {
   const { remind_before_s, escalate_after_s } = keyturn.config.notify;
   const isDue = (at_ms: number) => at_ms > from_ms && at_ms <= until.getTime();
@@ -26,7 +26,6 @@ export async function dueIn(
   }
   for (const { intent_id, execution_id, state } of (await keyturn.runs.inDoubt()).runs) {
     if (state !== 'dead' || doubts.has(execution_id)) continue;
-    doubts.add(execution_id);
     const about = await keyturn.intents.get({ intent_id });
     if (about.status === 'claimed') found.push({ event: 'in_doubt', occasion: execution_id, at, about });
   }

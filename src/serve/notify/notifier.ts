@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sha256 } from '../../canonical/digest.ts';
 import type { Entry, Keyturn, NotifyEvent, NotifyPlace, NotifyTarget } from '../../keyturn.ts';
 import { Refusal } from '../../refusal.ts';
+import { httpStatusOf } from '../status.ts';
 import { type Delivery, deliver, kindOf } from './deliver.ts';
 import { dueIn } from './due.ts';
 import { eventOf, type Notice, notificationOf, type Occasion } from './message.ts';
@@ -73,6 +74,15 @@ const NOTHING = {
   message_id: '',
 } as const;
 
+/** What either of two has told of. Entries and what is due are told apart, so one can be further in each. */
+function furtherOf(kept: NotifyPlace, own: NotifyPlace): NotifyPlace {
+  return {
+    seq: Math.max(kept.seq, own.seq),
+    until: [kept.until, own.until].sort()[1]!,
+    gone: kept.gone ?? own.gone,
+  };
+}
+
 /** One target, and how far it has been told. */
 class Channel {
   readonly #keyturn: Keyturn;
@@ -111,7 +121,7 @@ class Channel {
   async #follow(mine: AbortSignal): Promise<void> {
     const kept = await this.#keyturn.notifyPlaces.get(this.#name);
     // Another service may have told of more meanwhile; or this one did, and could not write it down.
-    const known = kept && (this.#place?.seq ?? 0) <= kept.seq ? kept : (this.#place ?? kept);
+    const known = kept && this.#place ? furtherOf(kept, this.#place) : (kept ?? this.#place);
     const now = new Date().toISOString();
     this.#place = known ?? { seq: (await this.#keyturn.queue()).entries, until: now, gone: null };
     if (this.#place.gone === this.#digest) return;
@@ -119,17 +129,23 @@ class Channel {
     const stop = new AbortController();
     const signal = AbortSignal.any([mine, stop.signal]);
     try {
-      await Promise.all([this.#tellEntries(signal, stop), this.#tellDue(signal, stop)]);
+      await Promise.all([this.#tellEntries(signal, stop, mine), this.#tellDue(signal, stop)]);
     } finally {
       stop.abort();
     }
   }
 
-  async #tellEntries(signal: AbortSignal, stop: AbortController): Promise<void> {
+  async #tellEntries(signal: AbortSignal, stop: AbortController, mine: AbortSignal): Promise<void> {
     for await (const entry of this.#keyturn.ledger.follow({ from: this.#place!.seq, signal })) {
-      if (await this.#tellEntry(entry, signal)) await this.#keep({ ...this.#place!, seq: entry.seq + 1 });
+      const is_told = await this.#tellEntry(entry, signal);
+      // What was not sent when the turn ended is sent in the next one, by this service or by another.
+      if (!is_told && signal.aborted) return;
+      const place = { ...this.#place!, seq: entry.seq + 1 };
+      // Another service may have this turn by now, and be further: its place must not be replaced.
+      const is_lost = mine.aborted && !this.#request.signal.aborted;
+      if (is_told && !is_lost) await this.#keep(place);
       // What tells nothing is kept in memory: after a restart it is looked at again, and tells nothing again.
-      else this.#place = { ...this.#place!, seq: entry.seq + 1 };
+      else this.#place = place;
       if (this.#place!.gone !== null) stop.abort();
     }
   }
@@ -141,8 +157,12 @@ class Channel {
     return this.#tell({ event, occasion: String(entry.seq), at: entry.at, about: intent }, signal);
   }
 
+  /** Where the store fails, the entry is told when it answers again: without its intent, most routes would pass it over. */
   async #intent(intent_id: string) {
-    return this.#keyturn.intents.get({ intent_id }).catch(() => null);
+    return this.#keyturn.intents.get({ intent_id }).catch((error: unknown) => {
+      if (error instanceof Refusal && httpStatusOf(error.code) < 500) return null;
+      throw error;
+    });
   }
 
   async #tellDue(signal: AbortSignal, stop: AbortController): Promise<void> {
@@ -150,12 +170,17 @@ class Channel {
     while (!signal.aborted) {
       const until = new Date();
       for (const due of await dueIn(this.#keyturn, Date.parse(this.#place!.until), until, this.#doubts))
-        await this.#tell(due, signal);
+        await this.#tellOne(due, signal);
       if (signal.aborted) return;
       await this.#keep({ ...this.#place!, until: until.toISOString() });
       if (this.#place!.gone !== null) stop.abort();
       await pause(look_ms, null, { signal }).catch(() => {});
     }
+  }
+
+  async #tellOne(due: Occasion, signal: AbortSignal): Promise<void> {
+    await this.#tell(due, signal);
+    if (due.event === 'in_doubt' && !signal.aborted) this.#doubts.add(due.occasion);
   }
 
   async #tell(occasion: Occasion, signal: AbortSignal): Promise<boolean> {

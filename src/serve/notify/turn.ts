@@ -24,22 +24,31 @@ export async function inTurn(
 ): Promise<void> {
   const holder = randomUUID();
   const lease = (ttl_ms: number) => state.lease('notify-turn', name, holder, ttl_ms);
+  let first = performance.now();
   while (!(await lease(LEASE_MS))) {
     await pause(LOOK_MS, null, { signal }).catch(() => {});
     if (signal.aborted) return;
+    first = performance.now();
   }
   const lost = new AbortController();
-  let until = performance.now() + LEASE_MS;
+  // A renewal can hang as well as fail, so the turn ends by the clock of this process, before another service can have it.
+  const endsAfter = (asked: number) =>
+    setTimeout(() => lost.abort(), asked + LEASE_MS - RENEW_MS - performance.now());
+  let ending = endsAfter(first);
   const renewing = setInterval(async () => {
     const asked = performance.now();
     const is_mine = await lease(LEASE_MS).catch(() => null);
-    if (is_mine) until = asked + LEASE_MS;
-    if (is_mine === false || performance.now() > until - RENEW_MS) lost.abort();
+    if (is_mine === false) lost.abort();
+    if (is_mine === null || lost.signal.aborted) return;
+    clearTimeout(ending);
+    ending = endsAfter(asked);
   }, RENEW_MS);
   try {
     await act(AbortSignal.any([signal, lost.signal]));
   } finally {
     clearInterval(renewing);
-    await lease(0).catch(() => {});
+    clearTimeout(ending);
+    // A store that does not answer lets go of it by itself.
+    await Promise.race([lease(0).catch(() => {}), pause(LOOK_MS, null, { ref: false })]);
   }
 }
