@@ -13,7 +13,6 @@ import {
   acted,
   call,
   callRaw,
-  received,
   refusalIn,
   SAY,
   service,
