@@ -2,7 +2,7 @@ import type { Digest } from '../canonical/digest.ts';
 import { type KeyOf, rememberedKeys } from '../canonical/ed25519.ts';
 import { Recent } from '../canonical/recent.ts';
 import { TextSet } from '../canonical/text-set.ts';
-import { type Event, parseEvent } from '../event/event.ts';
+import { type Event, eventIn } from '../event/event.ts';
 import { claimsOf } from '../gate/claims.ts';
 import { requireInOrder } from '../gate/ledger-time.ts';
 import { originOf } from '../identity/act.ts';
@@ -61,7 +61,7 @@ export function foldEntry(
   requireInOrder(before, event, at);
   for (const claim of claimsOf(event))
     if (!claims.includes(claim)) refuse('LEDGER_BROKEN', `it did not take the claim ${claim}`);
-  const is_twice = new Set(claims).size < claims.length;
+  const is_twice = claims.length > 1 && new Set(claims).size < claims.length;
   if (is_twice || claims.some((claim) => ledger.isClaimed(claim)))
     refuse('CLAIM_TAKEN', 'it takes a claim that was taken');
   return fold(ledger, event, { seq, at });
@@ -212,7 +212,7 @@ export class FoldedLedger implements Ledger {
   readonly authorities = authoritiesOf(this);
 
   readonly take = (entry: Entry): void => {
-    this.#fold(entry, parseEvent(entry), null);
+    this.#fold(entry, eventIn(entry), null);
   };
 
   /** The rows that the entry changed. `hash` is that of the bytes that were read. */
@@ -288,7 +288,7 @@ export class EntryReader {
     const found = this.#known.get(hash);
     if (found) return found;
     const entry = openEntry(bytes);
-    return this.keep({ entry, event: parseEvent(entry), hash });
+    return this.keep({ entry, event: eventIn(entry), hash });
   };
 
   /** What was parsed, and sealed as bytes of this hash. */
