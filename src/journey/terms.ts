@@ -128,7 +128,7 @@ export function sealBounds(
 
 /** What an order was given for, from the bytes that its digest covers. It is held to the same limits, whoever wrote it. */
 export async function termsOrdered(
-  { store }: Context,
+  store: Context['store'],
   { bounds, action, ordered_at, expires_at }: Capability,
   effect: Effect,
 ): Promise<Terms> {
@@ -148,12 +148,12 @@ export async function termsOrdered(
  * compares the first block with what the human signed. Later blocks are compared with the first when the token is opened.
  */
 export async function requireAsOrdered(
-  context: Context,
+  store: Context['store'],
   order: Capability,
   { scope, tool_category, conditions, action, audience, holder, expires_at }: CapabilityClaims,
   effect: Effect,
 ): Promise<void> {
-  const terms = await termsOrdered(context, order, effect);
+  const terms = await termsOrdered(store, order, effect);
   const is_same =
     isSameJson(scope, terms.scope) &&
     isSameJson(conditions, terms.conditions) &&
