@@ -24,12 +24,13 @@ import {
   revoked,
   signedBy,
   stated,
+  submitted,
   tokenAdded,
   uncontrolled,
 } from '../store/facts.ts';
 import { governance, NOON } from '../store/place.ts';
 import type { Times } from './judges.ts';
-import { id, PHONE, planRun, TOUCHED, timeOf } from './lived.ts';
+import { id, PHONE, planRun, shadowed, TOUCHED, timeOf } from './lived.ts';
 
 /** A ledger whose last entry is refused for this reason, and when each entry was written, where that is not one second apart. */
 export interface Aimed {
@@ -40,7 +41,15 @@ export interface Aimed {
 
 /** What no single edit of the one ledger leads to: it takes several entries that belong together. */
 export function aimed(): Aimed[] {
-  return [...ofRuns(), ...ofTimes(), ...ofClocks(), ...ofPeople(), ...ofConversations(), ...ofTouches()];
+  return [
+    ...ofRuns(),
+    ...ofTimes(),
+    ...ofClocks(),
+    ...ofPeople(),
+    ...ofConversations(),
+    ...ofServers(),
+    ...ofTouches(),
+  ];
 }
 
 const [A, B] = [id(1), id(2)];
@@ -196,6 +205,30 @@ function ofConversations(): Aimed[] {
       events: [...active, ...talk(one, {}), dispatchOf(one), ...talk(other, {}), dispatchOf(other)],
     },
     { code: 'INTAKE_LIMITED', events: [...begins(), ...users] },
+  ];
+}
+
+/** A server none of whose tools pass without an approval, and a grant of one use. */
+function ofServers(): Aimed[] {
+  const server = { server: 'files', accepted: DIGEST, replaces: null, tools: 2, reason: 'read' };
+  const expires_at = timeOf(3600);
+  const once = { grant: { uses: 1, bounds: DIGEST }, expires_at };
+  return [
+    {
+      code: 'MCP_NOT_SHADOW',
+      events: [...begins(), act('mcp.accepted', 'mcp:files', server, 'ada'), shadowed()[0]!],
+    },
+    {
+      code: 'GRANT_SPENT',
+      events: [
+        ...begins(),
+        delegation(id(21), 'ada', 'planner', once),
+        ...[A, B].flatMap((intent_id) => [
+          proposed(intent_id),
+          submitted(intent_id, 'planner', id(21), { expires_at }),
+        ]),
+      ],
+    },
   ];
 }
 

@@ -68,8 +68,12 @@ export function deepVerified(events: readonly Event[], _: Objects, times?: Times
 
 /** The same by a verification that forgets what is over. */
 export function forgetting(events: readonly Event[], _: Objects, times?: Times): Promise<Answer> {
+  return auditedFrom(sealed(events, times));
+}
+
+export function auditedFrom(entries: readonly SealedEntry[]): Promise<Answer> {
   const batches = async function* () {
-    for (const entry of sealed(events, times)) yield [entry];
+    for (const entry of entries) yield [entry];
   };
   return auditEntries(batches, { tenant: 'default' }).then(
     () => null,
@@ -135,18 +139,30 @@ export async function committed(
   return answer;
 }
 
-export async function adopted(events: readonly Event[], _: Objects, times?: Times): Promise<Answer> {
+export function adopted(events: readonly Event[], _: Objects, times?: Times): Promise<Answer> {
+  return adoptedFrom(sealed(events, times));
+}
+
+export async function adoptedFrom(entries: readonly SealedEntry[]): Promise<Answer> {
   const store = await open(join(scratch(), 'store.db'), 'create');
   const answer = await answerOf(
     () => 0,
-    () => store.adopt({ entries: sealed(events, times) }),
+    () => store.adopt({ entries }),
   );
   await store.close();
   return answer;
 }
 
 /** By whoever can write the file: the entries stand in it, and nothing else does. */
-export async function rebuilt(events: readonly Event[], _: Objects, times: Times = timeOf): Promise<Answer> {
+export function rebuilt(events: readonly Event[], _: Objects, times: Times = timeOf): Promise<Answer> {
+  return rebuiltFrom(sealed(events, times), events, times);
+}
+
+export async function rebuiltFrom(
+  entries: readonly SealedEntry[],
+  events: readonly Event[],
+  times: Times = timeOf,
+): Promise<Answer> {
   const path = join(scratch(), 'store.db');
   await (await open(path, 'create')).close();
   sqlite(path, (db) => {
@@ -154,7 +170,7 @@ export async function rebuilt(events: readonly Event[], _: Objects, times: Times
       'INSERT INTO entry (id, hash, peak, at, kind, signer, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)',
     );
     let tree = EMPTY_TREE;
-    for (const { seq, hash, bytes } of sealed(events, times)) {
+    for (const { seq, hash, bytes } of entries) {
       const { kind, body } = events[seq]!;
       tree = append(tree, hash);
       const peak = tree.frontier.at(-1)!;
