@@ -1,3 +1,5 @@
+import { sha256 } from '../canonical/digest.ts';
+import { boundsBytes } from '../capability/bounds.ts';
 import type { CapabilityClaims } from '../capability/token.ts';
 import type { Body, Event } from '../event/event.ts';
 import type { Capability } from '../gate/state.ts';
@@ -23,13 +25,14 @@ export function issuedToken(rows: Rows, { kind, subject, body }: Event): IssuedT
 }
 
 /**
- * The attacker has the control key: the entry says what was ordered, and the token that it names says more. What the scope and the
- * conditions are compared with are objects, so who has these compares them besides.
+ * The attacker has the control key: the entry says what was ordered, and the token that it names says more. Where the order is for just
+ * what the effect needs, only who has the effect can compare the scope.
  */
 export function requireAsIssued(
   { intent_id, issuer, body, order }: IssuedToken,
-  claims: CapabilityClaims,
+  claims: CapabilityClaims | null,
 ): void {
+  if (claims === null) refuse('OBJECT_MISSING', 'The token that is issued is not there.');
   const is_same =
     claims.jti === body.capability_id &&
     claims.issuer === issuer &&
@@ -41,6 +44,14 @@ export function requireAsIssued(
     claims.policy === body.policy &&
     claims.expires_at === body.expires_at &&
     claims.audience === order.audience &&
-    claims.holder === order.holder;
+    claims.holder === order.holder &&
+    isWithin(order, claims);
   if (!is_same) refuse('CAPABILITY_WIDENED', 'The token is not the one that the entry describes.');
+}
+
+/** The bounds of the order are those of the token, which their digest tells. */
+function isWithin({ capability_id, bounds }: Capability, claims: CapabilityClaims): boolean {
+  const { tool_category, conditions } = claims;
+  if (bounds !== null) return sha256(boundsBytes(capability_id, claims)) === bounds;
+  return tool_category === null && Object.keys(conditions).length === 0;
 }

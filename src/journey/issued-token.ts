@@ -1,7 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import { publicKeyOf } from '../canonical/ed25519.ts';
-import { kidOf } from '../capability/key.ts';
-import { openCapability } from '../capability/verify.ts';
+import { openIssued } from '../capability/verify.ts';
 import { type IssuedToken, requireAsIssued } from '../fold/issued.ts';
 import { Refusal } from '../refusal.ts';
 import { removalOf } from '../store/objects.ts';
@@ -15,10 +14,7 @@ import { requireAsOrdered } from './terms.ts';
  */
 export async function requireIssuedToken(store: Store, issued: IssuedToken): Promise<void> {
   const { token, control_key } = issued.body;
-  const text = Buffer.from(await store.object(token)).toString('utf8');
-  const { root } = openCapability(text, (kid) =>
-    kid === kidOf(control_key) ? publicKeyOf(control_key) : null,
-  );
+  const root = openIssued(await store.object(token), control_key, publicKeyOf);
   requireAsIssued(issued, root);
   const { order } = issued;
   const effect = await objectUnlessRemoved(store, order.effect_digest);

@@ -5,7 +5,7 @@ import { accessed, confirmed, moved, planned, received, STEP, step } from '../ga
 import { FLAGS, signedBy as madeBy, touched } from '../identity/authenticator.ts';
 import { asked, changed, dispatchOf, type Goal, goal, of } from '../store/agent-facts.ts';
 import { added, type Held, heldKey, heldPasskey, signedWith } from '../store/credential-facts.ts';
-import { decisionFor } from '../store/decisions.ts';
+import { decisionFor, madeToken, tokenText } from '../store/decisions.ts';
 import {
   act,
   claimed,
@@ -16,6 +16,7 @@ import {
   granted,
   issued,
   issuedUnder,
+  keyOf,
   ORIGIN,
   ordered,
   POLICY,
@@ -48,6 +49,7 @@ export function aimed(): Aimed[] {
     ...ofPeople(),
     ...ofConversations(),
     ...ofServers(),
+    ...ofTokens(),
     ...ofTouches(),
   ];
 }
@@ -230,6 +232,31 @@ function ofServers(): Aimed[] {
       ],
     },
   ];
+}
+
+/** A control plane names another token than it should. */
+function ofTokens(): Aimed[] {
+  const ready = [...begins(), ...approves(), ordered(A, 'ada', by('bo'))];
+  const good = tokenText(issuedUnder(A, by('bo')).body.token);
+  const longer = issuedUnder(A, { ...by('bo'), expires_at: '2026-02-20T12:00:00.000Z' }).body.token;
+  const other = issuedUnder(A, { ...by('bo'), control_key: keyOf('other') }).body.token;
+  const [header, payload, signature] = good.split('.') as [string, string, string];
+  const weak = Buffer.from(JSON.stringify({ alg: 'none', typ: 'keyturn-capability+jwt', kid: '' })).toString(
+    'base64url',
+  );
+  const forged = [header, payload, Buffer.alloc(64, 1).toString('base64url')].join('.');
+  const tokens: [ReasonCode, string][] = [
+    ['CAPABILITY_WIDENED', longer],
+    ['CAPABILITY_KEY_UNKNOWN', other],
+    ['CAPABILITY_FORGED', madeToken(forged)],
+    ['CAPABILITY_MALFORMED', madeToken('no token')],
+    ['CAPABILITY_ALGORITHM', madeToken([weak, payload, signature].join('.'))],
+    ['OBJECT_MISSING', DIGEST],
+  ];
+  return tokens.map(([code, token]) => ({
+    code,
+    events: [...ready, issuedUnder(A, { ...by('bo'), token })],
+  }));
 }
 
 /** From the question to the moment before the dispatch. */

@@ -109,6 +109,9 @@ const LIES: Readonly<Record<string, Lie>> = {
   'a longer life': ({ expires_at }) => ({ expires_at: isoOf(Date.parse(expires_at) / 1000 + 60) }),
 };
 
+/** Where an order is for just what the effect needs, a commit has nothing to compare the scope with. */
+const UNSEEN = ['a wider scope', 'no sandbox'] as const;
+
 describe('an executor holds what the control plane signed against the order of the human', () => {
   it('and runs what was ordered', async () => {
     const p = await authority();
@@ -130,9 +133,9 @@ describe('an executor holds what the control plane signed against the order of t
 
   it('also where the entry and the token lie in the ledger, and where the token is presented', async () => {
     const p = await authority();
-    for (const lie of [LIES['a wider scope']!, LIES['no conditions']!]) {
-      const intent = await turned(p, ORDER);
-      const token = await writeIssued(p, intent, lie);
+    for (const lie of UNSEEN) {
+      const intent = await turned(p);
+      const token = await writeIssued(p, intent, LIES[lie]!);
       for (const capability of [undefined, token])
         await expectRefusal('CAPABILITY_WIDENED', () =>
           runSeen(p.keyturn, { ...intent, confirm: yes, capability }),
@@ -142,8 +145,8 @@ describe('an executor holds what the control plane signed against the order of t
   });
 });
 
-describe('a deep verification holds stored tokens against the orders that they were issued for', () => {
-  it('and takes those that say what was ordered', async () => {
+describe('a token is held against the order that it was issued for', () => {
+  it('and taken where it says what was ordered', async () => {
     const p = await authority();
     await writeIssued(p, await turned(p, ORDER), () => ({}));
     await writeIssued(p, await turned(p), () => ({}));
@@ -151,25 +154,31 @@ describe('a deep verification holds stored tokens against the orders that they w
   });
 
   it.each(Object.entries({ ...LIES, 'another issuer': () => ({ issuer: 'elsewhere' }) }))(
-    'and refuses the entry whose token has %s',
+    'by a commit, which refuses one with %s',
     async (_, lie) => {
       const p = await authority();
       for (const folder of ['in', 'out']) mkdirSync(join(p.root, folder));
       writeFileSync(join(p.root, 'in/a.txt'), 'content');
       const intent = await turned(p, { ...ORDER, tool_category: 'files' }, call('copy'));
-      await writeIssued(p, intent, lie);
-      const { facts } = await expectRefusal('LEDGER_BROKEN', () => p.keyturn.ledger.verify({ deep: true }));
-      expect(facts).toMatchObject({ reason_code: 'CAPABILITY_WIDENED' });
-      await p.keyturn.ledger.verify({});
+      await expectRefusal('CAPABILITY_WIDENED', () => writeIssued(p, intent, lie));
+      await p.keyturn.ledger.verify({ deep: true });
     },
   );
 
-  it('and one that another key signed', async () => {
+  it('by a commit, which refuses one that another key signed', async () => {
     const p = await authority();
     const intent = await turned(p);
-    await writeIssued(p, intent, () => ({}), undefined, generateKeyPair());
+    await expectRefusal('CAPABILITY_KEY_UNKNOWN', () =>
+      writeIssued(p, intent, () => ({}), undefined, generateKeyPair()),
+    );
+  });
+
+  it.each(UNSEEN)('by a deep verification, which has the effect and refuses one with %s', async (lie) => {
+    const p = await authority();
+    await writeIssued(p, await turned(p), LIES[lie]!);
     const { facts } = await expectRefusal('LEDGER_BROKEN', () => p.keyturn.ledger.verify({ deep: true }));
-    expect(facts).toMatchObject({ reason_code: 'CAPABILITY_KEY_UNKNOWN' });
+    expect(facts).toMatchObject({ reason_code: 'CAPABILITY_WIDENED' });
+    await p.keyturn.ledger.verify({});
   });
 });
 
