@@ -40,8 +40,21 @@ export function requireSays({ needed, seq }: RestsOn, bytes: Uint8Array): void {
   try {
     requireDecision(needed, openDecision(bytes));
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    const { code, message } = error;
-    refuse('LEDGER_BROKEN', `Entry ${seq}: ${message}`, { seq, problem: message, reason_code: code });
+    refuseEntry(seq, error);
   }
+}
+
+/** What is refused of an object means that the entry which names it could not have been written. */
+export async function asEntry(seq: number, act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    refuseEntry(seq, error);
+  }
+}
+
+function refuseEntry(seq: number, error: unknown): never {
+  if (!(error instanceof Refusal)) throw error;
+  const { code, message } = error;
+  return refuse('LEDGER_BROKEN', `Entry ${seq}: ${message}`, { seq, problem: message, reason_code: code });
 }

@@ -1,5 +1,6 @@
 import { parseEvent } from '../event/event.ts';
 import type { NeededDecision } from '../fold/decided.ts';
+import type { IssuedToken } from '../fold/issued.ts';
 import { FoldedLedger } from '../fold/ledger.ts';
 import type { Entry, SealedEntry } from '../ledger/entry.ts';
 import { type Contents, type VerifiedExport, verifyExport } from '../ledger/export.ts';
@@ -63,9 +64,10 @@ export async function auditContents(
   return { ...verified, founder: requireFounder(look.founder, expected) };
 }
 
-/** Where a verification has the objects, it looks at the decisions that entries rest on. */
+/** Where a verification has the objects, it looks at the decisions that entries rest on, and at the tokens that they issue. */
 export interface Decisions {
   needs(needed: NeededDecision, seq: number): void;
+  issues(token: IssuedToken, seq: number): void;
   /** Looks at what the last batch needs. */
   look(): Promise<void>;
 }
@@ -92,7 +94,11 @@ async function auditBatches(
   keeps: Keeps,
 ): Promise<VerifiedLedger> {
   const decisions = make?.();
-  const { take } = new DeepLook(keeps, decisions && ((needed, seq) => decisions.needs(needed, seq)));
+  const { take } = new DeepLook(
+    keeps,
+    decisions && ((needed, seq) => decisions.needs(needed, seq)),
+    decisions && ((token, seq) => decisions.issues(token, seq)),
+  );
   const verifier = new LedgerVerifier({ ...options, deep, inspect: take });
   for await (const batch of batches) {
     verifier.feed(batch);
@@ -106,8 +112,13 @@ export class DeepLook {
   readonly folded: FoldedLedger;
   founder: Founder | null = null;
 
-  constructor(keeps: Keeps, decided: Decisions['needs'] | undefined) {
-    this.folded = new FoldedLedger({ is_whole: true, ...(keeps && { keeps }), ...(decided && { decided }) });
+  constructor(keeps: Keeps, decided?: Decisions['needs'], issued?: Decisions['issues']) {
+    this.folded = new FoldedLedger({
+      is_whole: true,
+      ...(keeps && { keeps }),
+      ...(decided && { decided }),
+      ...(issued && { issued }),
+    });
   }
 
   readonly take = (entry: Entry): void => {

@@ -1,5 +1,6 @@
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { canonicalLength } from './length.ts';
 import { isProxy, isUtf8 } from './primitive.ts';
 import { refuseDeepNesting, refuseDuplicateKeys } from './scan.ts';
 
@@ -193,15 +194,21 @@ function plainKeys(object: object): string[] {
 
 /** Parses JSON from outside: UTF-8, bounded in size and depth, no duplicate keys, plain values only. */
 export function parseJson(input: Uint8Array | string, max_bytes: number = limits.json_bytes): Json {
-  return parseText(textOf(input, max_bytes)).value;
+  return parseText(textOf(input, max_bytes));
 }
 
 /** The same of a text that must be the canonical one of its value; undefined where it is not. */
-export function parseCanonical(input: Uint8Array, max_bytes: number = limits.json_bytes): Json | undefined {
+export function parseCanonical(
+  input: Uint8Array | string,
+  max_bytes: number = limits.json_bytes,
+): Json | undefined {
   const text = textOf(input, max_bytes);
-  const { value, is_kept } = parseText(text);
-  const is_canonical = (is_kept && isOrdered(value)) || parsedText(value, 0) === text;
-  return is_canonical ? value : undefined;
+  if (text.length <= limits.json_string_chars && text.isWellFormed()) {
+    const value = parsed(text);
+    if (canonicalLength(value) === text.length) return value;
+  }
+  const value = parseText(text);
+  return parsedText(value, 0) === text ? value : undefined;
 }
 
 function textOf(input: Uint8Array | string, max_bytes: number): string {
@@ -210,28 +217,14 @@ function textOf(input: Uint8Array | string, max_bytes: number): string {
   return text;
 }
 
-/** `is_kept`: the value is written back as it was. */
-function parseText(text: string): { readonly value: Json; readonly is_kept: boolean } {
+function parseText(text: string): Json {
   const value = parsed(text);
   // In a text that is well formed, a lone surrogate and a NUL can only be written as an escape.
   const is_odd = text.length > limits.json_string_chars || text.includes('\\u') || !text.isWellFormed();
   guardParsed(value, 0, is_odd);
   // What is written back as it was has lost no key. That is how we write ourselves, and seeing it takes no time.
-  const is_kept = JSON.stringify(value) === text;
-  if (!is_kept) refuseDuplicateKeys(text);
-  return { value, is_kept };
-}
-
-/** Every object has its keys in canonical order. */
-function isOrdered(value: Json): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) return value.every(isOrdered);
-  let before: string | null = null;
-  for (const key of Object.keys(value)) {
-    if ((before !== null && key < before) || !isOrdered((value as JsonObject)[key]!)) return false;
-    before = key;
-  }
-  return true;
+  if (JSON.stringify(value) !== text) refuseDuplicateKeys(text);
+  return value;
 }
 
 function parsed(text: string): Json {

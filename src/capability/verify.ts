@@ -1,9 +1,12 @@
+import type { KeyOf, PublicKey } from '../canonical/ed25519.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type KeyLookup, type OpenedCapability, openChain } from './chain.ts';
 import { type ExecutorFacts, unmetCondition } from './conditions.ts';
+import { kidOf } from './key.ts';
 import type { HeldCapability } from './proof.ts';
 import { isScopeWithin, type ResourceScope } from './scope.ts';
+import type { CapabilityClaims } from './token.ts';
 
 export type { KeyLookup, OpenedCapability } from './chain.ts';
 
@@ -11,6 +14,12 @@ export type { KeyLookup, OpenedCapability } from './chain.ts';
 export function openCapability(text: string, keys: KeyLookup): OpenedCapability {
   // Not `keys` itself: without it openChain verifies no first block, and here that must fail.
   return openChain(text, (kid) => keys(kid));
+}
+
+/** The token in a stored object, which this control key must have signed. */
+export function openIssued(bytes: Uint8Array, control_key: PublicKey, keyOf: KeyOf): CapabilityClaims {
+  const text = Buffer.from(bytes).toString('utf8');
+  return openCapability(text, (kid) => (kid === kidOf(control_key) ? keyOf(control_key) : null)).root;
 }
 
 /** What this run is, as the executor knows it. */

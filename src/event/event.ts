@@ -3,6 +3,7 @@ import { limits, policyLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { agentBodies, caller_id } from './agent.ts';
 import { executionBodies } from './execution.ts';
+import { type Fits, fitsOf } from './fits.ts';
 import { mcpBodies } from './mcp.ts';
 import {
   type ActSignature,
@@ -375,11 +376,26 @@ export function isOneOf<K extends EventKind>(
 
 /** Refuses an event whose body is not exactly of its kind. Called on every append and on every rebuild. */
 export function parseEvent(value: { kind: string; subject: string; body: unknown }): Event {
-  const schema = Object.hasOwn(bodies, value.kind) ? bodies[value.kind as EventKind] : undefined;
-  if (!schema) refuse('SHAPE_INVALID', `There is no event kind "${value.kind}".`);
-  const parsed = schema.safeParse(value.body);
+  const parsed = schemaOf(value.kind).safeParse(value.body);
   if (!parsed.success) refuse('SHAPE_INVALID', `${value.kind}: ${describeIssue(parsed.error)}`);
   return { kind: value.kind, subject: value.subject, body: parsed.data } as Event;
+}
+
+function schemaOf(kind: string): (typeof bodies)[EventKind] {
+  return Object.hasOwn(bodies, kind)
+    ? bodies[kind as EventKind]
+    : refuse('SHAPE_INVALID', `There is no event kind "${kind}".`);
+}
+
+const FITS = Object.fromEntries(
+  Object.entries(bodies).map(([kind, schema]) => [kind, fitsOf(schema)]),
+) as Readonly<Record<EventKind, Fits>>;
+
+/** The same of an entry that was read back: its body came from JSON.parse, so it is taken as it is, and no copy of it is made. */
+export function eventIn(entry: { kind: string; subject: string; body: unknown }): Event {
+  const { kind, subject, body } = entry;
+  const fits = Object.hasOwn(FITS, kind) && FITS[kind as EventKind](body);
+  return fits ? ({ kind, subject, body } as Event) : parseEvent(entry);
 }
 
 /** The first thing wrong with a value, with its place. */

@@ -2,7 +2,7 @@ import type { Digest } from '../canonical/digest.ts';
 import { type KeyOf, rememberedKeys } from '../canonical/ed25519.ts';
 import { Recent } from '../canonical/recent.ts';
 import { TextSet } from '../canonical/text-set.ts';
-import { type Event, parseEvent } from '../event/event.ts';
+import { type Event, eventIn } from '../event/event.ts';
 import { claimsOf } from '../gate/claims.ts';
 import { requireInOrder } from '../gate/ledger-time.ts';
 import { originOf } from '../identity/act.ts';
@@ -13,6 +13,7 @@ import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type NeededDecision, neededDecision } from './decided.ts';
 import { fold } from './fold.ts';
+import { type IssuedToken, issuedToken } from './issued.ts';
 import { canBeOver, isRowOver, overWith } from './over.ts';
 import { authoritiesOf, type Row, type RowName, RowOverlay, type Rows, type States } from './row.ts';
 
@@ -61,7 +62,7 @@ export function foldEntry(
   requireInOrder(before, event, at);
   for (const claim of claimsOf(event))
     if (!claims.includes(claim)) refuse('LEDGER_BROKEN', `it did not take the claim ${claim}`);
-  const is_twice = new Set(claims).size < claims.length;
+  const is_twice = claims.length > 1 && new Set(claims).size < claims.length;
   if (is_twice || claims.some((claim) => ledger.isClaimed(claim)))
     refuse('CLAIM_TAKEN', 'it takes a claim that was taken');
   return fold(ledger, event, { seq, at });
@@ -98,6 +99,8 @@ export interface FoldOptions {
   readonly below?: Below;
   /** Is told which decision each entry rests on. The fold has no objects: who has them looks whether the decision says that. */
   readonly decided?: (needed: NeededDecision, seq: number) => void;
+  /** The same for the token that an entry issues. */
+  readonly issued?: (token: IssuedToken, seq: number) => void;
   /**
    * Claims, and rows that are over, are forgotten, but for these. Should an entry look at what may be a forgotten one, `Forgotten` says at
    * which. Without it none is forgotten.
@@ -148,6 +151,7 @@ export class FoldedLedger implements Ledger {
   readonly is_one_subject: boolean;
   readonly #verified: VerifiedEntries | undefined;
   readonly #decided: FoldOptions['decided'];
+  readonly #issued: FoldOptions['issued'];
   readonly #below: Below | undefined;
   readonly #rows = new Map<string, Row>();
   readonly #claims = new Set<string>();
@@ -160,7 +164,7 @@ export class FoldedLedger implements Ledger {
   /** The entry that is being folded, or was last. */
   #seq = 0;
 
-  constructor({ is_whole, verified, below, decided, keeps }: FoldOptions) {
+  constructor({ is_whole, verified, below, decided, issued, keeps }: FoldOptions) {
     this.is_whole = is_whole;
     this.is_one_subject = below !== undefined;
     this.#keeps = keeps;
@@ -168,6 +172,7 @@ export class FoldedLedger implements Ledger {
     this.#verified = verified;
     this.#below = below;
     this.#decided = decided;
+    this.#issued = issued;
   }
 
   get tenant(): string {
@@ -212,7 +217,7 @@ export class FoldedLedger implements Ledger {
   readonly authorities = authoritiesOf(this);
 
   readonly take = (entry: Entry): void => {
-    this.#fold(entry, parseEvent(entry), null);
+    this.#fold(entry, eventIn(entry), null);
   };
 
   /** The rows that the entry changed. `hash` is that of the bytes that were read. */
@@ -225,12 +230,14 @@ export class FoldedLedger implements Ledger {
     this.#seq = entry.seq;
     const verified = this.#verifiedOnce(event, hash);
     const needed = this.#decided ? neededDecision(this, event) : null;
+    const token = this.#issued ? issuedToken(this, event) : null;
     // Over `below`, the entry before this one in the ledger may be any other, which sets the clock back.
     const before = this.#below ? null : this.#at;
     const rows = [...foldEntry(this, { entry, event: verified }, before)];
     for (const row of rows) this.#put(row);
     for (const row of this.#forgotten ? rows : []) this.#forget(row);
     if (needed) this.#decided?.(needed, entry.seq);
+    if (token) this.#issued?.(token, entry.seq);
     for (const claim of entry.claims) this.#take(claim);
     this.#at = entry.at;
     return rows;
@@ -288,7 +295,7 @@ export class EntryReader {
     const found = this.#known.get(hash);
     if (found) return found;
     const entry = openEntry(bytes);
-    return this.keep({ entry, event: parseEvent(entry), hash });
+    return this.keep({ entry, event: eventIn(entry), hash });
   };
 
   /** What was parsed, and sealed as bytes of this hash. */

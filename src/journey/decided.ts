@@ -1,14 +1,15 @@
-import { type RestsOn, requireSays } from '../audit/decided.ts';
+import { asEntry, type RestsOn, requireSays } from '../audit/decided.ts';
 import type { Decisions } from '../audit/ledger.ts';
 import type { NeededDecision } from '../fold/decided.ts';
-import { Refusal } from '../refusal.ts';
-import { removalOf } from '../store/objects.ts';
+import type { IssuedToken } from '../fold/issued.ts';
 import type { Store } from '../store/store.ts';
+import { objectUnlessRemoved, requireIssuedToken } from './issued-token.ts';
 
-/** Deep verification of a store: the decisions that entries rest on are stored, and say what they must. */
+/** Deep verification of a store: the decisions and tokens that entries name are stored, and say what they must. */
 export class StoredDecisions implements Decisions {
   readonly #store: Store;
   #waiting: RestsOn[] = [];
+  #issued: { readonly token: IssuedToken; readonly seq: number }[] = [];
 
   constructor(store: Store) {
     this.#store = store;
@@ -18,17 +19,16 @@ export class StoredDecisions implements Decisions {
     this.#waiting.push({ needed, seq });
   }
 
-  async look(): Promise<void> {
-    for (const rests of this.#waiting.splice(0)) await this.#require(rests);
+  issues(token: IssuedToken, seq: number): void {
+    this.#issued.push({ token, seq });
   }
 
-  async #require(rests: RestsOn): Promise<void> {
-    const { digest } = rests.needed;
-    const bytes = await this.#store.object(digest).catch(async (error) => {
-      if (!(error instanceof Refusal) || error.code !== 'OBJECT_MISSING') throw error;
-      if ((await removalOf(this.#store, digest)) !== null) return null;
-      throw error;
-    });
-    if (bytes !== null) requireSays(rests, bytes);
+  async look(): Promise<void> {
+    for (const rests of this.#waiting.splice(0)) {
+      const bytes = await objectUnlessRemoved(this.#store, rests.needed.digest);
+      if (bytes !== null) requireSays(rests, bytes);
+    }
+    for (const { token, seq } of this.#issued.splice(0))
+      await asEntry(seq, () => requireIssuedToken(this.#store, token));
   }
 }

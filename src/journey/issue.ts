@@ -180,7 +180,7 @@ export async function issueNow(
   const lost = lostBy(order.approvers, about.standing, about.authorities);
   if (lost) throw lost;
   const principal = about.authorities.principal(order.by) ?? refuse('PRINCIPAL_UNKNOWN');
-  const terms = await termsOrdered(context, order, about.asked.effect);
+  const terms = await termsOrdered(context.store, order, about.asked.effect);
   requireBounds(context, about.asked.envelope, about.asked.effect);
   const issuing = { principal, delegated: order.delegation !== null, terms, ...about };
   noted.denied_order = order.capability_id;

@@ -69,7 +69,7 @@ export async function requireCapability(
   const { tool_category } = held.claims;
   if (tool_category !== null && tool_category !== categoryOf(effect))
     refuse('CAPABILITY_WRONG_ACTION', `It is for tools of the category "${tool_category}".`);
-  await requireAsOrdered(context, recorded!, opened.root, effect);
+  await requireAsOrdered(context.store, recorded!, opened.root, effect);
   return { held, recorded: recorded as IssuedCapability };
 }
 

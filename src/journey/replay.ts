@@ -1,10 +1,8 @@
-import { publicKeyOf } from '../canonical/ed25519.ts';
-import { kidOf } from '../capability/key.ts';
 import { type Event, parseEvent } from '../event/event.ts';
 import { type NeededDecision, neededDecision, requireDecision } from '../fold/decided.ts';
+import { issuedToken } from '../fold/issued.ts';
 import { FoldedLedger } from '../fold/ledger.ts';
 import { approvedNow } from '../gate/standing.ts';
-import type { Capability } from '../gate/state.ts';
 import { openEnvelope } from '../intent/envelope.ts';
 import { type Entry, openEntry } from '../ledger/entry.ts';
 import { type DecisionRecord, openDecision, redecide, sameDecision } from '../policy/replay.ts';
@@ -12,6 +10,7 @@ import { SCOPE_OF } from '../policy/request.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import { withSigners } from './folded.ts';
+import { requireIssuedToken } from './issued-token.ts';
 
 /** One thing that was recomputed, and what came out, again. */
 export interface ReplayStep {
@@ -108,12 +107,6 @@ async function requireSameDecision(
     );
 }
 
-/** The order that a capability was issued under. */
-function orderOf(folded: FoldedLedger, { subject, body }: Event<'capability.issued'>): Capability | null {
-  const known = folded.state('intent', subject)?.capabilities ?? [];
-  return known.find(({ capability_id }) => capability_id === body.capability_id) ?? null;
-}
-
 /** The bytes under a digest are checked by the store; what they name must be what the entry names. */
 async function requireEnvelope(
   { store }: Context,
@@ -128,32 +121,21 @@ async function requireEnvelope(
   for (const digest of recorded.split(',')) await store.object(digest);
 }
 
+/** The token as a deep verification looks at it. */
 async function requireToken(
   { store }: Context,
   folded: FoldedLedger,
   event: Event<'capability.issued'>,
   { seq }: Entry,
 ): Promise<void> {
-  const { openCapability } = await import('../capability/verify.ts');
-  const { subject, body } = event;
-  const order = orderOf(folded, event);
-  const text = Buffer.from(await store.object(body.token)).toString('utf8');
-  const keys = new Map(
-    folded.system.control_keys.map((one) => [kidOf(one.public_key), publicKeyOf(one.public_key)]),
-  );
-  const { root } = openCapability(text, (kid) => keys.get(kid) ?? null);
-  const same =
-    root.jti === body.capability_id &&
-    root.intent_id === subject &&
-    root.intent_hash === body.hash &&
-    root.effect_digest === body.effect_digest &&
-    root.attempt === body.attempt &&
-    root.action === body.action &&
-    root.audience === order?.audience &&
-    root.holder === order.holder &&
-    root.policy === body.policy &&
-    root.expires_at === body.expires_at;
-  if (!same) differs(seq, 'The token is not the one that the entry describes.');
+  const issued = issuedToken(folded, event);
+  if (issued === null) return differs(seq, 'It was issued without an order.');
+  try {
+    await requireIssuedToken(store, issued);
+  } catch (error) {
+    if (error instanceof Refusal && error.code !== 'OBJECT_MISSING') differs(seq, error.message);
+    throw error;
+  }
 }
 
 /** The gate's own question, at the moment of the claim. That the capability was good, the state machine asks itself. */

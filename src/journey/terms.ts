@@ -1,5 +1,6 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalBytesOfParsed, guardPlain, isSameJson, parseJson } from '../canonical/json.ts';
+import { guardPlain, isSameJson, parseJson } from '../canonical/json.ts';
+import { type Bounds, boundsBytes } from '../capability/bounds.ts';
 import { type Conditions, parseConditions } from '../capability/conditions.ts';
 import { canonicalScope, isScopeWithin, type ResourceScope } from '../capability/scope.ts';
 import type { CapabilityClaims } from '../capability/token.ts';
@@ -19,12 +20,6 @@ export interface TermsRequest {
   readonly tool_category?: string;
   readonly conditions?: Conditions;
   readonly ttl_s?: number;
-}
-
-export interface Bounds {
-  readonly scope: ResourceScope;
-  readonly tool_category: string | null;
-  readonly conditions: Conditions;
 }
 
 export interface Terms extends Bounds {
@@ -112,8 +107,6 @@ function lifeOf(
   return { ttl_s, expires_at: new Date(Math.min(ends_s, intent_ends_s) * 1000).toISOString() };
 }
 
-const FORMAT = 'keyturn-bounds/1';
-
 /** What an order names of its bounds: nothing where it is for just what the effect needs, under no condition. */
 export function sealBounds(
   request: TermsRequest,
@@ -122,13 +115,13 @@ export function sealBounds(
 ): { readonly digest: Digest; readonly bytes: Uint8Array } | null {
   const { scope: asked, tool_category: category, conditions: only_if = {} } = request;
   if (asked === undefined && category === undefined && Object.keys(only_if).length === 0) return null;
-  const bytes = canonicalBytesOfParsed({ format: FORMAT, order_id, scope, tool_category, conditions });
+  const bytes = boundsBytes(order_id, { scope, tool_category, conditions });
   return { digest: sha256(bytes), bytes };
 }
 
 /** What an order was given for, from the bytes that its digest covers. It is held to the same limits as an order that is given now. */
 export async function termsOrdered(
-  { store }: Context,
+  store: Context['store'],
   { bounds, action, ordered_at, expires_at }: Capability,
   effect: Effect,
 ): Promise<Terms> {
@@ -148,12 +141,12 @@ export async function termsOrdered(
  * compares the first block with what the human signed. Later blocks are compared with the first when the token is opened.
  */
 export async function requireAsOrdered(
-  context: Context,
+  store: Context['store'],
   order: Capability,
   { scope, tool_category, conditions, action, audience, holder, expires_at }: CapabilityClaims,
   effect: Effect,
 ): Promise<void> {
-  const terms = await termsOrdered(context, order, effect);
+  const terms = await termsOrdered(store, order, effect);
   const is_same =
     isSameJson(scope, terms.scope) &&
     isSameJson(conditions, terms.conditions) &&

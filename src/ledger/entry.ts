@@ -1,5 +1,11 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { canonicalTextOfParsed, type Json, type JsonObject, parseJson } from '../canonical/json.ts';
+import {
+  canonicalTextOfParsed,
+  type Json,
+  type JsonObject,
+  parseCanonical,
+  parseJson,
+} from '../canonical/json.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { isObjectOf } from './strict.ts';
@@ -52,9 +58,18 @@ const FIELDS = ['at', 'body', 'claims', 'kind', 'prev', 'seq', 'subject', 'tenan
 
 /** Reads an entry back from its bytes. Refuses anything that `sealEntry` cannot have written, canonical form aside. */
 export function openEntry(bytes: Uint8Array): Entry {
-  const value = parseJson(bytes, limits.entry_bytes);
-  if (!isEntry(value)) refuse('SHAPE_INVALID', 'The bytes are JSON, but not a ledger entry.');
-  return value;
+  return requireEntry(parseJson(bytes, limits.entry_bytes));
+}
+
+/** Reads an entry back that must be in the form in which `sealEntry` wrote it, from its bytes or from the text that they were decoded to. */
+export function openSealed(written: Uint8Array | string): Entry {
+  const value = parseCanonical(written, limits.entry_bytes);
+  if (value === undefined) refuse('LEDGER_BROKEN', 'its bytes are not in canonical form');
+  return requireEntry(value);
+}
+
+function requireEntry(value: Json): Entry {
+  return isEntry(value) ? value : refuse('SHAPE_INVALID', 'The bytes are JSON, but not a ledger entry.');
 }
 
 /**

@@ -1,9 +1,8 @@
 import type { Digest } from '../canonical/digest.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { type Entry, leafHash, openEntry, type SealedEntry, skimEntry } from './entry.ts';
+import { type Entry, leafHash, openSealed, type SealedEntry, skimEntry } from './entry.ts';
 import { append, rootOf, type Tree, type TreeRoot } from './merkle.ts';
 import { type SegmentBeginning, WHOLE } from './segment.ts';
-import { canonicalForm } from './strict.ts';
 
 export interface ChainVerifyOptions {
   /** The tenant that every entry must name. Without it, the one that the first entry names. */
@@ -88,8 +87,7 @@ export class LedgerVerifier {
 
   #lookDeeper(seq: number, bytes: Uint8Array): void {
     try {
-      const entry = openEntry(bytes);
-      if (!canonicalForm(entry, bytes)) broken(seq, 'its bytes are not in canonical form');
+      const entry = openSealed(bytes);
       this.#options.inspect?.(entry);
     } catch (error) {
       if (!(error instanceof Refusal) || (error.code === 'LEDGER_BROKEN' && 'seq' in error.facts))

@@ -1,11 +1,10 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { parseEvent, signedBy } from '../event/event.ts';
+import { eventIn, signedBy } from '../event/event.ts';
 import { foldEntry, LedgerOverlay, verifierOf } from '../fold/ledger.ts';
 import { removedBy } from '../gate/objects.ts';
 import type { Verified } from '../identity/verified.ts';
-import { type Entry, leafHash, openEntry, type SealedEntry } from '../ledger/entry.ts';
+import { type Entry, leafHash, openSealed, type SealedEntry } from '../ledger/entry.ts';
 import { append } from '../ledger/merkle.ts';
-import { canonicalForm } from '../ledger/strict.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type AgentRow, agentRows } from './agent-tables.ts';
@@ -53,11 +52,10 @@ export function openForeign(
   return entries.map((sealed) =>
     asEntry(sealed.seq, () => {
       if (leafHash(sealed.bytes) !== sealed.hash) broken('its hash is not that of its bytes');
-      const entry = openEntry(sealed.bytes);
-      if (!canonicalForm(entry, sealed.bytes)) broken('its bytes are not in canonical form');
+      const entry = openSealed(sealed.bytes);
       if (entry.seq !== sealed.seq) broken(`it says that it is entry ${entry.seq}`);
       if (entry.tenant !== tenant) broken('it belongs to another tenant');
-      return { sealed, entry, event: verified(parseEvent(entry)) };
+      return { sealed, entry, event: verified(eventIn(entry)) };
     }),
   );
 }

@@ -1,10 +1,13 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import type { KeyOf } from '../canonical/ed25519.ts';
+import { type KeyOf, publicKeyOf } from '../canonical/ed25519.ts';
 import { canonicalTextOfParsed, type JsonObject } from '../canonical/json.ts';
+import type { CapabilityClaims } from '../capability/token.ts';
+import { openIssued } from '../capability/verify.ts';
 import { type Event, parseEvent, signedBy } from '../event/event.ts';
 import { type NeededDecision, neededDecision, requireDecision, restsOn } from '../fold/decided.ts';
 import { fold } from '../fold/fold.ts';
 import { requireRoom } from '../fold/grounds.ts';
+import { type IssuedToken, issuedToken, requireAsIssued } from '../fold/issued.ts';
 import { type Ledger as FoldLedger, verifierOf } from '../fold/ledger.ts';
 import { type PagedBy, PROJECTIONS } from '../fold/projection.ts';
 import { type Row, RowOverlay } from '../fold/row.ts';
@@ -28,6 +31,8 @@ export interface CheckedCommit {
   readonly objects: readonly StoredObject[];
   /** The decisions that its events rest on, as its objects tell them. */
   readonly decisions: ReadonlyMap<Digest, DecisionRecord>;
+  /** The tokens that its events issue, as its objects tell them. */
+  readonly tokens: ReadonlyMap<Digest, CapabilityClaims>;
   readonly erase: readonly Digest[];
   readonly quota: QuotaLimit | null;
   readonly as_of: number | null;
@@ -102,6 +107,7 @@ export function checkCommit(
     events: parsed.map(verifierOf(tenant, origin, keyOf)),
     objects: copies,
     decisions: decisionsIn(parsed, copies),
+    tokens: tokensIn(parsed, copies, keyOf),
     erase,
     quota,
     as_of,
@@ -117,6 +123,20 @@ function decisionsIn(
   const named = new Set(events.map(restsOn));
   const found = objects.filter(({ digest }) => named.has(digest));
   return new Map(found.map(({ digest, bytes }) => [digest, openDecision(bytes)]));
+}
+
+function tokensIn(
+  events: readonly Event[],
+  objects: readonly StoredObject[],
+  keyOf: KeyOf = publicKeyOf,
+): ReadonlyMap<Digest, CapabilityClaims> {
+  const found = new Map<Digest, CapabilityClaims>();
+  for (const { kind, body } of events) {
+    if (kind !== 'capability.issued') continue;
+    const brought = objects.find(({ digest }) => digest === body.token);
+    if (brought) found.set(body.token, openIssued(brought.bytes, body.control_key, keyOf));
+  }
+  return found;
 }
 
 /** Everything that a commit wants to be unique. */
@@ -207,8 +227,10 @@ function planned(
   for (const event of commit.events) {
     requireRoom(changes, commit, event, at);
     const needed = neededDecision(changes, event);
+    const token = issuedToken(changes, event);
     for (const row of fold(changes, event, { seq: end.size, at })) changes.put(row);
     if (needed) requireBrought(commit, needed);
+    if (token) requireTokenBrought(commit, token);
     agent_rows.push(...agentRows(event, { tenant, seq: end.size, at }));
     const { kind, subject, body } = event;
     const claims = [...(entries.length === 0 ? commit.claims : []), ...claimsOf(event)];
@@ -230,6 +252,11 @@ function planned(
 /** Each question is asked for one fact, so the commit that names a decision brings it. */
 function requireBrought({ decisions }: CheckedCommit, needed: NeededDecision): void {
   requireDecision(needed, decisions.get(needed.digest) ?? refuse('DECISION_MISSING'));
+}
+
+/** The same of the token that is issued. */
+function requireTokenBrought({ tokens }: CheckedCommit, issued: IssuedToken): void {
+  requireAsIssued(issued, tokens.get(issued.body.token) ?? null);
 }
 
 export function plannedRow(row: Row): PlannedRow {

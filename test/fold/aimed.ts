@@ -5,7 +5,7 @@ import { accessed, confirmed, moved, planned, received, STEP, step } from '../ga
 import { FLAGS, signedBy as madeBy, touched } from '../identity/authenticator.ts';
 import { asked, changed, dispatchOf, type Goal, goal, of } from '../store/agent-facts.ts';
 import { added, type Held, heldKey, heldPasskey, signedWith } from '../store/credential-facts.ts';
-import { decisionFor } from '../store/decisions.ts';
+import { decisionFor, madeToken, tokenText } from '../store/decisions.ts';
 import {
   act,
   claimed,
@@ -16,6 +16,7 @@ import {
   granted,
   issued,
   issuedUnder,
+  keyOf,
   ORIGIN,
   ordered,
   POLICY,
@@ -24,12 +25,13 @@ import {
   revoked,
   signedBy,
   stated,
+  submitted,
   tokenAdded,
   uncontrolled,
 } from '../store/facts.ts';
 import { governance, NOON } from '../store/place.ts';
 import type { Times } from './judges.ts';
-import { id, PHONE, planRun, TOUCHED, timeOf } from './lived.ts';
+import { id, PHONE, planRun, shadowed, TOUCHED, timeOf } from './lived.ts';
 
 /** A ledger whose last entry is refused for this reason, and when each entry was written, where that is not one second apart. */
 export interface Aimed {
@@ -40,7 +42,16 @@ export interface Aimed {
 
 /** What no single edit of the one ledger leads to: it takes several entries that belong together. */
 export function aimed(): Aimed[] {
-  return [...ofRuns(), ...ofTimes(), ...ofClocks(), ...ofPeople(), ...ofConversations(), ...ofTouches()];
+  return [
+    ...ofRuns(),
+    ...ofTimes(),
+    ...ofClocks(),
+    ...ofPeople(),
+    ...ofConversations(),
+    ...ofServers(),
+    ...ofTokens(),
+    ...ofTouches(),
+  ];
 }
 
 const [A, B] = [id(1), id(2)];
@@ -199,6 +210,55 @@ function ofConversations(): Aimed[] {
     },
     { code: 'INTAKE_LIMITED', events: [...begins(), ...users] },
   ];
+}
+
+/** A server none of whose tools pass without an approval, and a grant of one use. */
+function ofServers(): Aimed[] {
+  const server = { server: 'files', accepted: DIGEST, replaces: null, tools: 2, reason: 'read' };
+  const expires_at = timeOf(3600);
+  const once = { grant: { uses: 1, bounds: DIGEST }, expires_at };
+  return [
+    {
+      code: 'MCP_NOT_SHADOW',
+      events: [...begins(), act('mcp.accepted', 'mcp:files', server, 'ada'), shadowed()[0]!],
+    },
+    {
+      code: 'GRANT_SPENT',
+      events: [
+        ...begins(),
+        delegation(id(21), 'ada', 'planner', once),
+        ...[A, B].flatMap((intent_id) => [
+          proposed(intent_id),
+          submitted(intent_id, 'planner', id(21), { expires_at }),
+        ]),
+      ],
+    },
+  ];
+}
+
+/** A control plane names another token than it should. */
+function ofTokens(): Aimed[] {
+  const ready = [...begins(), ...approves(), ordered(A, 'ada', by('bo'))];
+  const good = tokenText(issuedUnder(A, by('bo')).body.token);
+  const longer = issuedUnder(A, { ...by('bo'), expires_at: '2026-02-20T12:00:00.000Z' }).body.token;
+  const other = issuedUnder(A, { ...by('bo'), control_key: keyOf('other') }).body.token;
+  const [header, payload, signature] = good.split('.') as [string, string, string];
+  const weak = Buffer.from(JSON.stringify({ alg: 'none', typ: 'keyturn-capability+jwt', kid: '' })).toString(
+    'base64url',
+  );
+  const forged = [header, payload, Buffer.alloc(64, 1).toString('base64url')].join('.');
+  const tokens: [ReasonCode, string][] = [
+    ['CAPABILITY_WIDENED', longer],
+    ['CAPABILITY_KEY_UNKNOWN', other],
+    ['CAPABILITY_FORGED', madeToken(forged)],
+    ['CAPABILITY_MALFORMED', madeToken('no token')],
+    ['CAPABILITY_ALGORITHM', madeToken([weak, payload, signature].join('.'))],
+    ['OBJECT_MISSING', DIGEST],
+  ];
+  return tokens.map(([code, token]) => ({
+    code,
+    events: [...ready, issuedUnder(A, { ...by('bo'), token })],
+  }));
 }
 
 /** From the question to the moment before the dispatch. */

@@ -3,13 +3,15 @@ import ts from 'typescript';
 import { isReasonCode, type ReasonCode } from '../../src/refusal.ts';
 import { nodesOf, parse, sourcesIn } from '../support/source.ts';
 
-/** Where every judge begins: the shape of an event, its signatures, its decision, and the fold itself. */
+/** Where every judge begins: the shape of an event, its signatures, its decision, its token, and the fold itself. */
 const ROOTS = [
   ['src/event/event.ts', 'parseEvent'],
   ['src/fold/ledger.ts', 'verifierOf'],
   ['src/fold/ledger.ts', 'foldEntry'],
   ['src/fold/decided.ts', 'neededDecision'],
   ['src/fold/decided.ts', 'requireDecision'],
+  ['src/capability/verify.ts', 'openIssued'],
+  ['src/fold/issued.ts', 'requireAsIssued'],
 ] as const;
 
 /** What stands at the top of one file, and where the names in it come from. */

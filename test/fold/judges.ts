@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import { auditEntries } from '../../src/audit/ledger.ts';
 import { type Digest, sha256 } from '../../src/canonical/digest.ts';
+import { publicKeyOf } from '../../src/canonical/ed25519.ts';
 import type { JsonObject } from '../../src/canonical/json.ts';
+import { openIssued } from '../../src/capability/verify.ts';
 import { type Event, signedBy } from '../../src/event/event.ts';
 import { type NeededDecision, requireDecision, restsOn } from '../../src/fold/decided.ts';
-import { FoldedLedger } from '../../src/fold/ledger.ts';
+import { type IssuedToken, requireAsIssued } from '../../src/fold/issued.ts';
+import { FoldedLedger, type FoldOptions } from '../../src/fold/ledger.ts';
 import { claimsOf } from '../../src/gate/claims.ts';
 import { removedBy } from '../../src/gate/objects.ts';
 import { GENESIS, openEntry, type SealedEntry, sealEntry } from '../../src/ledger/entry.ts';
@@ -56,20 +59,24 @@ async function answerOf(seq: () => number, act: () => Promise<void>): Promise<An
   }
 }
 
-/** The decisions that a ledger rests on, which whoever has its objects has. */
+/** The decisions that a ledger rests on, and the tokens that it issues, which whoever has its objects has. */
 export type Objects = ReadonlyMap<Digest, Uint8Array>;
 
 export const objectsOf = (events: readonly Event[]): Objects =>
   new Map(decisionsOf(events).map((bytes) => [sha256(bytes), bytes]));
 
 export function deepVerified(events: readonly Event[], _: Objects, times?: Times): Promise<Answer> {
-  return verified(events, times, () => {});
+  return verified(events, times, {});
 }
 
 /** The same by a verification that forgets what is over. */
 export function forgetting(events: readonly Event[], _: Objects, times?: Times): Promise<Answer> {
+  return auditedFrom(sealed(events, times));
+}
+
+export function auditedFrom(entries: readonly SealedEntry[]): Promise<Answer> {
   const batches = async function* () {
-    for (const entry of sealed(events, times)) yield [entry];
+    for (const entry of entries) yield [entry];
   };
   return auditEntries(batches, { tenant: 'default' }).then(
     () => null,
@@ -81,19 +88,29 @@ export function forgetting(events: readonly Event[], _: Objects, times?: Times):
 }
 
 export function deepVerifiedWith(events: readonly Event[], objects: Objects, times?: Times): Promise<Answer> {
-  return verified(events, times, (needed) => {
-    const bytes = objects.get(needed.digest) ?? refuse('DECISION_MISSING');
-    requireDecision(needed, openDecision(bytes));
+  return verified(events, times, {
+    decided: (needed) => requireDecisionIn(objects, needed),
+    issued: (issued) => requireTokenIn(objects, issued),
   });
+}
+
+export function requireDecisionIn(objects: Objects, needed: NeededDecision): void {
+  requireDecision(needed, openDecision(objects.get(needed.digest) ?? refuse('DECISION_MISSING')));
+}
+
+export function requireTokenIn(objects: Objects, issued: IssuedToken): void {
+  const { token, control_key } = issued.body;
+  const bytes = objects.get(token);
+  requireAsIssued(issued, bytes ? openIssued(bytes, control_key, publicKeyOf) : null);
 }
 
 function verified(
   events: readonly Event[],
   times: Times | undefined,
-  decided: (needed: NeededDecision) => void,
+  asks: Pick<FoldOptions, 'decided' | 'issued'>,
 ): Promise<Answer> {
   let seq = 0;
-  const folded = new FoldedLedger({ is_whole: true, decided });
+  const folded = new FoldedLedger({ is_whole: true, ...asks });
   return answerOf(
     () => seq,
     async () => {
@@ -120,11 +137,13 @@ export async function committed(
     () => seq,
     async () => {
       for (const event of events) {
-        const decision = objects.get(restsOn(event) ?? '');
+        const { kind, body } = event;
+        const named = [restsOn(event), kind === 'capability.issued' ? body.token : null];
+        const brought = named.flatMap((digest) => objects.get(digest ?? '') ?? []);
         const removed = removedBy(event);
         await store.commit({
           events: [event],
-          objects: decision ? [decision] : [],
+          objects: brought,
           erase: removed === null ? [] : [removed],
         });
         seq += 1;
@@ -135,18 +154,30 @@ export async function committed(
   return answer;
 }
 
-export async function adopted(events: readonly Event[], _: Objects, times?: Times): Promise<Answer> {
+export function adopted(events: readonly Event[], _: Objects, times?: Times): Promise<Answer> {
+  return adoptedFrom(sealed(events, times));
+}
+
+export async function adoptedFrom(entries: readonly SealedEntry[]): Promise<Answer> {
   const store = await open(join(scratch(), 'store.db'), 'create');
   const answer = await answerOf(
     () => 0,
-    () => store.adopt({ entries: sealed(events, times) }),
+    () => store.adopt({ entries }),
   );
   await store.close();
   return answer;
 }
 
 /** By whoever can write the file: the entries stand in it, and nothing else does. */
-export async function rebuilt(events: readonly Event[], _: Objects, times: Times = timeOf): Promise<Answer> {
+export function rebuilt(events: readonly Event[], _: Objects, times: Times = timeOf): Promise<Answer> {
+  return rebuiltFrom(sealed(events, times), events, times);
+}
+
+export async function rebuiltFrom(
+  entries: readonly SealedEntry[],
+  events: readonly Event[],
+  times: Times = timeOf,
+): Promise<Answer> {
   const path = join(scratch(), 'store.db');
   await (await open(path, 'create')).close();
   sqlite(path, (db) => {
@@ -154,7 +185,7 @@ export async function rebuilt(events: readonly Event[], _: Objects, times: Times
       'INSERT INTO entry (id, hash, peak, at, kind, signer, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)',
     );
     let tree = EMPTY_TREE;
-    for (const { seq, hash, bytes } of sealed(events, times)) {
+    for (const { seq, hash, bytes } of entries) {
       const { kind, body } = events[seq]!;
       tree = append(tree, hash);
       const peak = tree.frontier.at(-1)!;

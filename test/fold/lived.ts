@@ -257,7 +257,7 @@ function others(): Event[] {
 }
 
 /** A call that passed without an approval, and its end. */
-function shadowed(): Event[] {
+export function shadowed(): Event[] {
   const subject = `shadow:${id(900)}`;
   const about = { server: 'files', tool: 'files__read' };
   return [

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Body, Event } from '../../src/event/event.ts';
-import { objectsOf } from './judges.ts';
+import { leafHash } from '../../src/ledger/entry.ts';
+import { adoptedFrom, auditedFrom, objectsOf, rebuiltFrom, sealed } from './judges.ts';
 import { KINDS } from './kinds.ts';
 import { lived } from './lived.ts';
 import { expectOneAnswer, JUDGES } from './one-answer.ts';
@@ -52,6 +53,28 @@ describe('commit, copy, rebuild, deep verification and proof', () => {
       expect(await judge(events, objectsOf(good))).toEqual({ seq: seq - 1, code: 'INTENT_NOT_FOUND' });
     expect(await proofOf(good.slice(0, seq + 1), good[seq]!.subject)).toBeNull();
     expect(await proofOf(events.slice(0, seq), good[seq]!.subject)).toBe('INTENT_NOT_FOUND');
+  });
+
+  it.each([
+    ['with a space', (text: string) => text.replace('{', '{ ')],
+    [
+      'with its members in another order',
+      (text: string) => text.replace(/^\{(.*),("tenant":"[^"]*")\}$/s, '{$2,$1}'),
+    ],
+    ['with a letter as an escape', (text: string) => text.replace('"kind":"c', '"kind":"\\u0063')],
+  ])('refuse an entry in another form than a commit writes: %s', async (_, other) => {
+    const events = lived().slice(0, 6);
+    const entries = sealed(events);
+    const text = Buffer.from(entries[5]!.bytes).toString();
+    const bytes = Buffer.from(other(text));
+    expect(bytes.toString()).not.toBe(text);
+    const changed = entries.with(5, { seq: 5, bytes, hash: leafHash(bytes) });
+    const answers = [
+      await auditedFrom(changed),
+      await adoptedFrom(changed),
+      await rebuiltFrom(changed, events),
+    ];
+    for (const answer of answers) expect(answer).toEqual({ seq: 5, code: 'LEDGER_BROKEN' });
   });
 
   it('give the same answer about a few ledgers that differ in one thing', () => expectOneAnswer(8));

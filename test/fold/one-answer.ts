@@ -26,7 +26,11 @@ import { UNREACHED } from './unreached.ts';
 const WITHOUT_OBJECTS = { forgetting, adopted, rebuilt };
 const WITH_OBJECTS = { committed };
 export const JUDGES = { deepVerified, deepVerifiedWith, ...WITHOUT_OBJECTS, ...WITH_OBJECTS };
-const OF_DECISIONS = ['DECISION_MISSING', 'DECISION_MISMATCH', 'DECISION_STALE'];
+const OF_OBJECTS = [
+  ...['DECISION_MISSING', 'DECISION_MISMATCH', 'DECISION_STALE'],
+  ...['OBJECT_MISSING', 'CAPABILITY_WIDENED', 'CAPABILITY_KEY_UNKNOWN'],
+  ...['CAPABILITY_FORGED', 'CAPABILITY_MALFORMED', 'CAPABILITY_ALGORITHM'],
+];
 
 /** What all judges refused: how often for each reason, and which kinds of events. */
 class Reached {
@@ -121,7 +125,7 @@ interface Told {
 
 /**
  * What the judges who have everything say. All others say the same. Those who have the objects may refuse an earlier entry than the others,
- * for its decision and for nothing else.
+ * for its decision or its token, and for nothing else.
  */
 async function answerOfAll({ events, objects, times }: Told, any: number): Promise<Answer> {
   const bare = await deepVerified(events, objects, times);
@@ -133,7 +137,7 @@ async function answerOfAll({ events, objects, times }: Told, any: number): Promi
     if (!isOfTheStore(found, events)) expectSame(name, found, answer);
   }
   if (answer?.seq !== bare?.seq) {
-    expect(OF_DECISIONS).toContain(answer?.code);
+    expect(OF_OBJECTS).toContain(answer?.code);
     expect(answer!.seq).toBeLessThan(bare?.seq ?? Number.POSITIVE_INFINITY);
   }
   await expectSameProof(events, bare, any, times);
@@ -150,12 +154,13 @@ function isOfTheStore(found: Answer, events: readonly Event[]): boolean {
 }
 
 /**
- * What a proof cannot know: how many capabilities its proposer was issued, who may have signed nothing, where the conversation stands
+ * What a proof cannot know: how many capabilities its proposer was issued, how often a grant was used, who may have signed nothing, where the conversation stands
  * that it was dispatched for, which ids other stories took, and how many humans there are whom it does not show.
  */
 const isOfTheWhole = (code: string, { kind }: Event) =>
   code === 'CLAIM_TAKEN' ||
   code === 'LAST_HUMAN' ||
+  code === 'GRANT_SPENT' ||
   (kind === 'capability.issued' && (code === 'DECISION_STALE' || code === 'PRINCIPAL_UNKNOWN')) ||
   (kind === 'execution.claimed' && /^(AGENT|SIMULATION|DISPATCH)_/.test(code));
 

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../src/canonical/json.ts';
 import { type Event, type EventKind, parseEvent } from '../../src/event/event.ts';
-import { neededDecision, requireDecision } from '../../src/fold/decided.ts';
+import { neededDecision } from '../../src/fold/decided.ts';
+import { issuedToken } from '../../src/fold/issued.ts';
 import { FoldedLedger, foldEntry, verifierOf } from '../../src/fold/ledger.ts';
 import { verifiedBefore } from '../../src/identity/verified.ts';
 import { GENESIS, openEntry } from '../../src/ledger/entry.ts';
-import { openDecision } from '../../src/policy/replay.ts';
-import { Refusal, refuse } from '../../src/refusal.ts';
+import { Refusal } from '../../src/refusal.ts';
 import { ORIGIN } from '../store/facts.ts';
-import { claims, type Objects, sealed } from './judges.ts';
+import { claims, type Objects, requireDecisionIn, requireTokenIn, sealed } from './judges.ts';
 import { timeOf } from './lived.ts';
 import { editsOf } from './mutants.ts';
 
@@ -71,9 +71,10 @@ function codeOf(
     };
     const entry = { seq, tenant: 'default', at: timeOf(seq), ...facts };
     const needed = neededDecision(ledger, event);
+    const issued = issuedToken(ledger, event);
     foldEntry(ledger, { entry, event: verified }, seq === 0 ? null : timeOf(seq - 1));
-    if (needed)
-      requireDecision(needed, openDecision(objects.get(needed.digest) ?? refuse('DECISION_MISSING')));
+    if (needed) requireDecisionIn(objects, needed);
+    if (issued) requireTokenIn(objects, issued);
     return null;
   } catch (error) {
     if (error instanceof Refusal) return error.code;

@@ -5,10 +5,6 @@ const COMPARED =
 
 /** Codes that stand in the source of the fold, and that no ledger of this test leads to, each with the reason. */
 export const UNREACHED: Readonly<Partial<Record<ReasonCode, string>>> = {
-  GRANT_SPENT:
-    'the ledger that is changed has no grant that was used up: shown for a commit alone, in test/journey/grant-bounds.exhaustive.test.ts',
-  MCP_NOT_SHADOW:
-    'the ledger that is changed has no server without shadow mode: shown for a call alone, in test/mcp/shadow.exhaustive.test.ts',
   CLOCK_BEHIND: 'only a caller asks it, who has a clock: an entry is judged by its own time',
   INPUT_TOO_LARGE: 'an entry and its client data are shorter by their shape, which is refused first',
   INTENT_EXISTS: 'the claim on its id is refused first',

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
-import { generateKeyPair, privateKeyOf, publicKeyOf } from '../../src/canonical/ed25519.ts';
+import { generateKeyPair, type KeyPair, privateKeyOf, publicKeyOf } from '../../src/canonical/ed25519.ts';
 import { kidOf } from '../../src/capability/key.ts';
 import { type CapabilityClaims, isoOf, mint } from '../../src/capability/token.ts';
 import { openCapability } from '../../src/capability/verify.ts';
@@ -29,7 +29,12 @@ async function turned(p: Project, order: object = {}, over = {}): Promise<Ordere
 }
 
 /** What a service answers that has the control key, and says something else in the token than the human ordered. */
-async function answerOf({ keyturn }: Project, { intent_id, hash, order_id }: Ordered, lie: Lie) {
+async function answerOf(
+  { keyturn }: Project,
+  { intent_id, hash, order_id }: Ordered,
+  lie: Lie,
+  other?: KeyPair,
+) {
   const executor = keyturn.executorSigner().name.slice('executor:'.length);
   const answer = await keyturn.issueFor(executor, { intent_id, hash, order_id });
   if ('denied' in answer) throw new Error(answer.words);
@@ -40,7 +45,10 @@ async function answerOf({ keyturn }: Project, { intent_id, hash, order_id }: Ord
   } = answer.issued as Body<'capability.issued'>;
   const key = privateKeyOf(readControlKey(keyturn.layout, public_key).seed);
   const { root } = openCapability(answer.token, () => publicKeyOf(public_key));
-  const token = mint({ ...root, ...lie(root) }, { kid: kidOf(public_key), key });
+  const signer = other
+    ? { kid: kidOf(other.public_key), key: privateKeyOf(other.seed) }
+    : { kid: kidOf(public_key), key };
+  const token = mint({ ...root, ...lie(root) }, signer);
   const body = { ...facts, token: sha256(token) };
   const fact = { kind: 'capability.issued', subject: intent_id, body } as const;
   const issued = signFact(keyturn.origin, 'control', fact, { public_key, key });
@@ -69,8 +77,14 @@ async function executorOf(p: Project, intent: Ordered, lie: Lie): Promise<Execut
 }
 
 /** The same, written by a program that has the control key and the store. */
-async function writeIssued(p: Project, intent: Ordered, lie: Lie, clock = () => new Date()): Promise<string> {
-  const { issued, token, decision } = await answerOf(p, intent, lie);
+async function writeIssued(
+  p: Project,
+  intent: Ordered,
+  lie: Lie,
+  clock = () => new Date(),
+  other?: KeyPair,
+): Promise<string> {
+  const { issued, token, decision } = await answerOf(p, intent, lie, other);
   const path = p.keyturn.layout.store;
   const store = await openSqliteStore({ path, tenant: 'default', clock, mode: 'write' });
   const event = { kind: 'capability.issued', subject: intent.intent_id, body: issued };
@@ -95,6 +109,9 @@ const LIES: Readonly<Record<string, Lie>> = {
   'a longer life': ({ expires_at }) => ({ expires_at: isoOf(Date.parse(expires_at) / 1000 + 60) }),
 };
 
+/** Where an order is for just what the effect needs, a commit has nothing to compare the scope with. */
+const UNSEEN = ['a wider scope', 'no sandbox'] as const;
+
 describe('an executor holds what the control plane signed against the order of the human', () => {
   it('and runs what was ordered', async () => {
     const p = await authority();
@@ -116,15 +133,52 @@ describe('an executor holds what the control plane signed against the order of t
 
   it('also where the entry and the token lie in the ledger, and where the token is presented', async () => {
     const p = await authority();
-    for (const lie of [LIES['a wider scope']!, LIES['no conditions']!]) {
-      const intent = await turned(p, ORDER);
-      const token = await writeIssued(p, intent, lie);
+    for (const lie of UNSEEN) {
+      const intent = await turned(p);
+      const token = await writeIssued(p, intent, LIES[lie]!);
       for (const capability of [undefined, token])
         await expectRefusal('CAPABILITY_WIDENED', () =>
           runSeen(p.keyturn, { ...intent, confirm: yes, capability }),
         );
       expect(await kinds(p, intent.intent_id)).not.toContain('execution.claimed');
     }
+  });
+});
+
+describe('a token is held against the order that it was issued for', () => {
+  it('and taken where it says what was ordered', async () => {
+    const p = await authority();
+    await writeIssued(p, await turned(p, ORDER), () => ({}));
+    await writeIssued(p, await turned(p), () => ({}));
+    await p.keyturn.ledger.verify({ deep: true });
+  });
+
+  it.each(Object.entries({ ...LIES, 'another issuer': () => ({ issuer: 'elsewhere' }) }))(
+    'by a commit, which refuses one with %s',
+    async (_, lie) => {
+      const p = await authority();
+      for (const folder of ['in', 'out']) mkdirSync(join(p.root, folder));
+      writeFileSync(join(p.root, 'in/a.txt'), 'content');
+      const intent = await turned(p, { ...ORDER, tool_category: 'files' }, call('copy'));
+      await expectRefusal('CAPABILITY_WIDENED', () => writeIssued(p, intent, lie));
+      await p.keyturn.ledger.verify({ deep: true });
+    },
+  );
+
+  it('by a commit, which refuses one that another key signed', async () => {
+    const p = await authority();
+    const intent = await turned(p);
+    await expectRefusal('CAPABILITY_KEY_UNKNOWN', () =>
+      writeIssued(p, intent, () => ({}), undefined, generateKeyPair()),
+    );
+  });
+
+  it.each(UNSEEN)('by a deep verification, which has the effect and refuses one with %s', async (lie) => {
+    const p = await authority();
+    await writeIssued(p, await turned(p), LIES[lie]!);
+    const { facts } = await expectRefusal('LEDGER_BROKEN', () => p.keyturn.ledger.verify({ deep: true }));
+    expect(facts).toMatchObject({ reason_code: 'CAPABILITY_WIDENED' });
+    await p.keyturn.ledger.verify({});
   });
 });
 

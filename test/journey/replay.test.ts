@@ -71,10 +71,20 @@ describe('replay', () => {
     const { control_key, control_signature, ...facts } = issued;
     expect([control_key, control_signature]).not.toContain(undefined);
     const { capability_id, expires_at } = await p.keyturn.intents.grant({ ...named(intent), signer: p.ada });
-    const forged = { ...facts, capability_id, expires_at, decision: sha256(lied), ordinal: null };
+    const { mint } = await import('../../src/capability/token.ts');
+    const { openCapability } = await import('../../src/capability/verify.ts');
+    const { kidOf } = await import('../../src/capability/key.ts');
+    const { publicKeyOf } = await import('../../src/canonical/ed25519.ts');
+    const { root } = openCapability(intent.token, () => publicKeyOf(control_key!));
     const { origin } = await p.keyturn.system.get();
     const { seed } = readControlKey(p.keyturn.layout, control_key!);
     const key = signerOf('control', control_key!, seed);
+    const token = mint(
+      { ...root, jti: capability_id, expires_at },
+      { kid: kidOf(control_key!), key: key.key },
+    );
+    const objects = { token: sha256(token), decision: sha256(lied) };
+    const forged = { ...facts, capability_id, expires_at, ...objects, ordinal: null };
     const fact = { kind: 'capability.issued', subject: intent.intent_id, body: forged as never } as const;
     const act = signFact(origin, 'control', fact, key);
     const store = await openSqliteStore({
@@ -83,7 +93,7 @@ describe('replay', () => {
       clock: () => new Date(),
       mode: 'write',
     });
-    await store.commit({ events: [act], objects: [lied] });
+    await store.commit({ events: [act], objects: [lied, Buffer.from(token)] });
     await store.close();
     const { execution_id } = await runSeen(p.keyturn, {
       ...intent,

@@ -1,3 +1,4 @@
+import { sha256 } from '../../src/canonical/digest.ts';
 import type { Event, EventKind } from '../../src/event/event.ts';
 import { type DecisionRecord, sealDecision } from '../../src/policy/replay.ts';
 import { BLANK, type PolicyAction, timeContext } from '../../src/policy/request.ts';
@@ -61,8 +62,33 @@ export function recordFor({ kind, subject, by, policy, allowed = true }: Decided
 
 export const decisionFor = (decided: Decided): string => sealDecision(recordFor(decided)).digest;
 
-/** The bytes of the decisions that these events name, of those that `decisionFor` made for them. */
+const TOKENS = new Map<string, Uint8Array>();
+
+/** Keeps a token, for the commit of the event that names it by this digest. */
+export function madeToken(text: string): string {
+  const digest = sha256(text);
+  TOKENS.set(digest, Buffer.from(text));
+  return digest;
+}
+
+/** A token that was made here. */
+export function tokenText(digest: string): string {
+  return Buffer.from(TOKENS.get(digest)!).toString();
+}
+
+/** The bytes of the decisions and tokens that these events name, of those that were made for them here. */
 export function decisionsOf(events: readonly Event[]): Uint8Array[] {
+  return [...decidedIn(events), ...tokensIn(events)];
+}
+
+function tokensIn(events: readonly Event[]): Uint8Array[] {
+  return events.flatMap(({ kind, body }) => {
+    const token = kind === 'capability.issued' ? TOKENS.get(body.token) : undefined;
+    return token ? [token] : [];
+  });
+}
+
+function decidedIn(events: readonly Event[]): Uint8Array[] {
   return events.flatMap((event) => {
     const { kind, subject, body } = event;
     if (ACTIONS[kind] === undefined || !('decision' in body)) return [];

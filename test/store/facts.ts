@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { keyPairFromSeed, sign } from '../../src/canonical/ed25519.ts';
+import { kidOf } from '../../src/capability/key.ts';
+import { mint } from '../../src/capability/token.ts';
 import type { Body, Event, SignedKind } from '../../src/event/event.ts';
 import { originOf, proposalOf, signerOf } from '../../src/identity/act.ts';
 import { keyCredential } from '../../src/identity/credential.ts';
 import { type FactKind, signFact, type Unsigned } from '../../src/identity/fact.ts';
 import { signedAt } from '../support/signed.ts';
-import { decisionFor, POLICY } from './decisions.ts';
+import { decisionFor, madeToken, POLICY } from './decisions.ts';
 
 /** Facts for tests of a store, signed with keys that follow from the names, in a ledger that begins with `begun()`. */
 
@@ -281,7 +283,13 @@ export function issuedUnder(
     hash: over.hash ?? DIGEST,
     effect_digest: over.effect_digest ?? DIGEST,
     action: over.action ?? 'tool:deploy',
-    token: over.token ?? DIGEST,
+    token:
+      over.token ??
+      tokenFor(
+        subject,
+        { ...over, attempt, policy, control_key },
+        over.capability_id ?? capabilityOf(subject, attempt),
+      ),
     expires_at: over.expires_at ?? EXPIRES,
     policy,
     decision: decisionFor({ kind: 'capability.issued', subject, by, policy }),
@@ -293,6 +301,33 @@ export function issuedUnder(
   const { key } = signerOf(seed, control_key, seedOf(seed));
   const fact = { kind: 'capability.issued', subject, body: facts } as const;
   return signFact(ORIGIN, 'control', fact, { public_key: control_key, key });
+}
+
+/** The token that an order as these facts have it asks for, signed as the entry is. */
+function tokenFor(subject: string, over: OrderOrIssue, capability_id: string): string {
+  const { control_key = keyOf('control'), expires_at = EXPIRES } = over;
+  const seed = CONTROL_SEEDS.find((name) => keyOf(name) === control_key) ?? 'control';
+  const claims = {
+    jti: capability_id,
+    issuer: ORIGIN,
+    audience: over.audience ?? `${ORIGIN}/here`,
+    intent_id: subject,
+    intent_hash: over.hash ?? DIGEST,
+    effect_digest: over.effect_digest ?? DIGEST,
+    attempt: over.attempt ?? 1,
+    policy: over.policy ?? POLICY,
+    action: over.action ?? 'tool:deploy',
+    tool_category: null,
+    scope: { unconfined: true, network: true, read: [], write: [], pipelines: [] },
+    conditions: {},
+    // A token lives an hour at most, and the facts of these tests for years.
+    issued_at: new Date(Date.parse(expires_at) - 60_000).toISOString(),
+    expires_at,
+    holder: over.holder ?? null,
+  };
+  return madeToken(
+    mint(claims, { kid: kidOf(control_key), key: signerOf(seed, control_key, seedOf(seed)).key }),
+  );
 }
 
 const CONTROL_SEEDS = ['control', 'newer', 'newest', 'other'];

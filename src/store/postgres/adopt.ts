@@ -116,7 +116,7 @@ function adoptionOf(
       const { tip, erase, ...planned } = planAdoption(foreign, before, base);
       const commit: CheckedCommit = {
         ...{ claims, events, objects, erase },
-        ...{ decisions: new Map(), quota: null, as_of: null },
+        ...{ decisions: new Map(), tokens: new Map(), quota: null, as_of: null },
       };
       const written = foreign.map(({ sealed, entry, event }) => ({ ...sealed, entry, event }));
       const outcomes = [{ answer: { entries: written } }];

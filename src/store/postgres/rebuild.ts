@@ -1,9 +1,9 @@
 import type { Digest } from '../../canonical/digest.ts';
-import { type Event, parseEvent, signedBy } from '../../event/event.ts';
+import { type Event, eventIn, signedBy } from '../../event/event.ts';
 import { foldEntry, LedgerOverlay, verifierOf } from '../../fold/ledger.ts';
 import { rowsNamedBy } from '../../fold/projection.ts';
 import type { Verified } from '../../identity/verified.ts';
-import { type Entry, GENESIS, leafHash, openEntry } from '../../ledger/entry.ts';
+import { type Entry, GENESIS, leafHash, openSealed } from '../../ledger/entry.ts';
 import { append } from '../../ledger/merkle.ts';
 import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
@@ -137,7 +137,7 @@ function openStored(
   verified: (event: Event) => Verified,
 ): { opened: Opened; end: Tip } {
   return asEntry(tip.size, () => {
-    const entry = openEntry(stored.bytes);
+    const entry = openSealed(stored.bytes);
     const { seq, at, prev } = entry;
     if (stored.seq !== tip.size || seq !== tip.size) refuse('LEDGER_BROKEN', 'an entry is missing');
     if (entry.tenant !== tenant.name) refuse('LEDGER_BROKEN', 'it belongs to another tenant');
@@ -148,7 +148,7 @@ function openStored(
       entry.subject === stored.subject && entry.kind === stored.kind && signedBy(entry) === stored.signer;
     if (end.frontier.at(-1) !== stored.peak || at !== stored.at || !is_listed)
       refuse('LEDGER_BROKEN', 'what is stored beside it does not fit');
-    return { opened: { entry, event: verified(parseEvent(entry)), before: tip.at }, end };
+    return { opened: { entry, event: verified(eventIn(entry)), before: tip.at }, end };
   });
 }
 

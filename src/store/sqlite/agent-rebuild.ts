@@ -55,7 +55,7 @@ export function agentComparison(db: Database, tenant: Tenant, most: number): Age
 const textIn = (columns: readonly string[]) => `json_array(${columns.join()})`;
 
 /** How many rows are compared together. More of them outlive the young generation of the collector. */
-const WINDOW = 200;
+const WINDOW = 100;
 
 function ledgerComparison(
   db: Database,
@@ -78,8 +78,8 @@ function ledgerComparison(
     const here = last ? place.map((i) => last[i]!) : end;
     const span = [tenant.name, ...end, ...(is_last ? [] : here)];
     const { all, each } = is_last ? stored.toEnd : stored.upTo;
-    const { rows } = db.sql(all).get(...span) as { rows: string };
-    if (rows !== JSON.stringify(waiting)) noteDifferences(db.sql(each).all(...span) as StoredRow[]);
+    const { is_same } = db.sql(all).get(JSON.stringify(waiting), ...span) as { is_same: number };
+    if (is_same !== 1) noteDifferences(db.sql(each).all(...span) as StoredRow[]);
     waiting = [];
     end = here;
   }
@@ -111,14 +111,14 @@ interface StoredRow {
   readonly text: string;
 }
 
-/** The rows of a ledger behind a place, up to another place or to the end: all of them as one text, or one by one. */
+/** The rows of a ledger behind a place, up to another place or to the end: whether all of them are one text, or each as its own. */
 function storedRows({ name, columns, key }: AgentTableShape) {
   const place = key.slice(1).join();
   const marks = key.slice(1).fill('?').join();
   const reading = (upTo: string) => {
     const within = `FROM main.${name} WHERE tenant_id = ? AND (${place}) > (${marks})${upTo} ORDER BY ${place}`;
     return {
-      all: `SELECT json_group_array(${textIn(columns)}) AS rows FROM (SELECT * ${within})`,
+      all: `SELECT ? = json_group_array(${textIn(columns)}) AS is_same FROM (SELECT * ${within})`,
       each: `SELECT seq, ${textIn(columns)} AS text ${within}`,
     };
   };

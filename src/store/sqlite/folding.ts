@@ -15,14 +15,19 @@ export interface Folding {
   finish(): void;
 }
 
+/** A row as it is in memory, and whether it is another one than in the tables. */
+interface Known {
+  readonly row: Row | null;
+  readonly is_changed: boolean;
+}
+
 /** The lists follow from the fresh rows when they are all there. */
 const NO_LISTS = 0;
 
 export function foldingOf(db: Database, tenant: Tenant): Folding {
   const stored = ledgerOf(db, tenant);
   const verified = verifierOf(tenant.name, null);
-  const rows = new Map<string, Row | null>();
-  const changed = new Map<string, Row>();
+  const rows = new Map<string, Known>();
   const claimed = new Set<string>();
   let written = 0;
   let lookups: Lookup[] = [];
@@ -32,10 +37,10 @@ export function foldingOf(db: Database, tenant: Tenant): Folding {
     row: <N extends RowName>(name: N, key: string) => {
       const ref = `${name} ${key}`;
       const known = rows.get(ref);
-      if (known !== undefined) return known as Row<N> | null;
-      const found = stored.row(name, key);
-      rows.set(ref, found);
-      return found;
+      if (known !== undefined) return known.row as Row<N> | null;
+      const row = stored.row(name, key);
+      rows.set(ref, { row, is_changed: false });
+      return row;
     },
     isClaimed: (claim) => claimed.has(claim) || stored.isClaimed(claim),
   };
@@ -48,12 +53,10 @@ export function foldingOf(db: Database, tenant: Tenant): Folding {
       look(claimLookup(claim, seq));
     }
     for (const row of folded) {
-      const ref = `${row.name} ${row.key}`;
-      rows.set(ref, row);
-      changed.set(ref, row);
+      rows.set(`${row.name} ${row.key}`, { row, is_changed: true });
       if (row.seq === seq) look(rowLookup(row));
     }
-    if (rows.size > limits.folded_rows) forget();
+    if (rows.size > limits.folded_rows) writeRows();
   };
 
   function look(lookup: Lookup): void {
@@ -69,16 +72,14 @@ export function foldingOf(db: Database, tenant: Tenant): Folding {
 
   function writeRows(): void {
     writeLookups();
-    for (const row of changed.values()) {
+    let end = written;
+    for (const { row, is_changed } of rows.values()) {
+      if (row === null || !is_changed) continue;
       if (row.seq >= written) insertRow(db, tenant, plannedRow(row));
       else updateRow(db, tenant, plannedRow(row), NO_LISTS);
+      end = Math.max(end, row.seq + 1);
     }
-    for (const row of changed.values()) written = Math.max(written, row.seq + 1);
-    changed.clear();
-  }
-
-  function forget(): void {
-    writeRows();
+    written = end;
     rows.clear();
   }
 

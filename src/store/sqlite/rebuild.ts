@@ -1,6 +1,6 @@
 import type { Digest } from '../../canonical/digest.ts';
-import { parseEvent, signedBy } from '../../event/event.ts';
-import { type Entry, isEntry, leafHashOfText, openEntry } from '../../ledger/entry.ts';
+import { eventIn, signedBy } from '../../event/event.ts';
+import { leafHashOfText, openSealed } from '../../ledger/entry.ts';
 import { append } from '../../ledger/merkle.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import { type AgentRow, agentRows } from '../agent-tables.ts';
@@ -65,7 +65,8 @@ interface Parts {
 type StoredEntry = readonly [
   id: number,
   hash: Digest,
-  peak: Digest,
+  /** Null where it is the hash. */
+  peak: Digest | null,
   at: string,
   kind: string,
   signer: string | null,
@@ -88,7 +89,7 @@ const READ = 200;
 function nextEntries(db: Database, tenant: Tenant, from: number): StoredEntry[] {
   return db
     .lists(
-      `SELECT id, hash, ifnull(peak, hash), at, kind, signer, CAST(bytes AS TEXT), length(bytes) FROM entry
+      `SELECT id, hash, peak, at, kind, signer, CAST(bytes AS TEXT), length(bytes) FROM entry
        WHERE id >= ? AND id < ? ORDER BY id LIMIT ?`,
     )
     .all(idOf(tenant.id, from), idOf(tenant.id + 1, 0), READ) as unknown as StoredEntry[];
@@ -106,7 +107,7 @@ function foldEntry(
   try {
     if (!isText(text, bytes) || leafHashOfText(text) !== hash)
       refuse('LEDGER_BROKEN', 'its hash is not that of its bytes');
-    const entry = openStored(text);
+    const entry = openSealed(text);
     const { seq, at, prev } = entry;
     if (id !== idOf(tenant.id, size) || seq !== size) refuse('LEDGER_BROKEN', 'an entry is missing');
     if (entry.tenant !== tenant.name) refuse('LEDGER_BROKEN', 'it belongs to another tenant');
@@ -114,9 +115,9 @@ function foldEntry(
     const { size: length, frontier } = append(tip, hash);
     const end = { size: length, frontier, last: hash, at };
     const is_listed = entry.kind === kind && signedBy(entry) === signer;
-    if (frontier.at(-1) !== peak || at !== stored_at || !is_listed)
+    if (frontier.at(-1) !== (peak ?? hash) || at !== stored_at || !is_listed)
       refuse('LEDGER_BROKEN', 'what is stored beside it does not fit');
-    const event = parseEvent(entry);
+    const event = eventIn(entry);
     folding.add({ entry, event }, tip.at);
     lookups.add(entry.subject);
     lists.add(kind, signer);
@@ -130,25 +131,6 @@ function foldEntry(
 
 const isText = (text: string, bytes: number) => text.length === bytes || Buffer.byteLength(text) === bytes;
 
-/** A lone surrogate or a NUL, which no entry has. */
-const ODD = /\\u(0000|d[89a-f])/i;
-const isOdd = (text: string) => text.includes('\\u') && ODD.test(text);
-
-/**
- * Reads an entry several times faster than `openEntry`: bytes that are written back as they were hold no key twice and
- * nothing else that could be read in two ways. Whatever is odd is left to `openEntry`.
- */
-function openStored(text: string): Entry {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return openEntry(Buffer.from(text));
-  }
-  const is_plain = isEntry(value) && !isOdd(text) && JSON.stringify(value) === text;
-  return is_plain ? (value as Entry) : openEntry(Buffer.from(text));
-}
-
 /** What all entries add to the tables of the agent core, once more from the start. */
 function* agentRowsOf(db: Database, tenant: Tenant): Iterable<AgentRow> {
   for (
@@ -157,8 +139,8 @@ function* agentRowsOf(db: Database, tenant: Tenant): Iterable<AgentRow> {
     batch = nextEntries(db, tenant, from)
   )
     for (const [, , , , , , text] of batch) {
-      const { seq, at, kind, subject, body } = openStored(text);
-      yield* agentRows(parseEvent({ kind, subject, body }), { tenant: tenant.name, seq, at });
+      const { seq, at, kind, subject, body } = openSealed(text);
+      yield* agentRows(eventIn({ kind, subject, body }), { tenant: tenant.name, seq, at });
       from = seq + 1;
     }
 }
