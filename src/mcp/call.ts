@@ -37,8 +37,6 @@ export interface McpCaller {
    * lost request may have been sent again.
    */
   readonly holders: Map<string, number>;
-  /** What clients answered to some of the questions of a server while others are open, by intent. */
-  readonly partial: Map<string, JsonObject>;
   /** The servers that this process started work for other callers as well. */
   readonly has_others?: boolean | undefined;
 }

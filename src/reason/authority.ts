@@ -220,6 +220,11 @@ export const authorityReasons = {
     'A human stopped the run.',
     'Read why with `keyturn show`. What was ended half way is settled with `keyturn resolve`.',
   ],
+  RUN_CANCELLED: [
+    3371,
+    'The caller whose call it is cancelled the run, and it was ended half way.',
+    'Find out how far it came. What is in doubt is settled with `keyturn resolve`.',
+  ],
   STOP_NOT_DUE: [
     3364,
     'There is no run to stop: it has not begun, or it has ended.',
