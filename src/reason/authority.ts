@@ -220,11 +220,6 @@ export const authorityReasons = {
     'A human stopped the run.',
     'Read why with `keyturn show`. What was ended half way is settled with `keyturn resolve`.',
   ],
-  RUN_CANCELLED: [
-    3371,
-    'The caller whose call it is cancelled the run, and it was ended half way.',
-    'Find out how far it came. What is in doubt is settled with `keyturn resolve`.',
-  ],
   STOP_NOT_DUE: [
     3364,
     'There is no run to stop: it has not begun, or it has ended.',
@@ -259,6 +254,11 @@ export const authorityReasons = {
     3370,
     'The control key issues nothing any more.',
     'Order it again: another control key issues it. `keyturn control rotate` gives a host a new one.',
+  ],
+  RUN_CANCELLED: [
+    3371,
+    'The caller whose call it is cancelled the run, and it was ended half way.',
+    'Find out how far it came. What is in doubt is settled with `keyturn resolve`.',
   ],
   AGENT_TRANSITION_ILLEGAL: [
     3400,
