@@ -127,6 +127,8 @@ function act(id, { how = 'plain' }, progressToken) {
     return say(
       `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"${'y'.repeat(50_000_000)}"}]}}`,
     );
+  // More than a pipe and its reader hold, and less than is kept of an answer.
+  if (how === 'sizable') return answer(id, { content: [{ type: 'text', text: 'z'.repeat(1_000_000) }] });
   if (how === 'large') return answer(id, { content: [{ type: 'text', text: 'z'.repeat(6_000_000) }] });
   if (how === 'error') return say({ jsonrpc: '2.0', id, error: { code: -32000, message: 'no' } });
   if (how === 'fails') return answer(id, { isError: true, content: [{ type: 'text', text: 'it failed' }] });

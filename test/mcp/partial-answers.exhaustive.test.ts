@@ -21,7 +21,9 @@ const _meta = {
 };
 const NAMED = { action: 'accept', content: { name: 'Ada-of-the-answers' } };
 const RED = { action: 'accept', content: { color: 'red' } };
-const ASKING = { odd: { script: resolve('test/mcp/conformance/fixture.mjs'), more: { pass: ['input'], cwd: '/' } } };
+const ASKING = {
+  odd: { script: resolve('test/mcp/conformance/fixture.mjs'), more: { pass: ['input'], cwd: '/' } },
+};
 
 /** Two places where a gate can be started; with one ledger in a file they are the same. */
 const PLACES: Record<string, () => Promise<{ p: Project; roots: readonly string[] }>> = {
