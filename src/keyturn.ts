@@ -470,6 +470,7 @@ export type { PolicyDiff } from './journey/policy.ts';
 export type { PolicyFilesStanding } from './journey/policy-files.ts';
 export type { Queue, Served } from './journey/queue.ts';
 export { actionOf, executorIn, neededScope } from './journey/reach.ts';
+export { Cancelled } from './journey/run-words.ts';
 export type { McpEffect } from './mcp-call/effect.ts';
 export { calledName, RUN_PROGRESS } from './mcp-call/name.ts';
 export type { PlanProblem } from './plan/input/problem.ts';

@@ -42,6 +42,10 @@ export const limits = {
   live_wait_s: 20,
   /** The steps of a plan while it goes on: two lines of 200 bytes for each of its actions, and some more. */
   live_steps_bytes: 256 * KiB,
+  /** What hosts tell each other of runs that go on: how long a word is kept, of how many runs, and how often one tells how far it has come. */
+  run_words_ms: 3_600_000,
+  run_words: 10_000,
+  run_told_ms: 250,
   /** A secret of the executor. A private key has 4 KiB; under 8 bytes one would be found in output that has nothing to do with it. */
   secret_bytes: 8 * KiB,
   secret_bytes_min: 8,
@@ -446,11 +450,12 @@ export const mcpLimits = {
   task_wait_ms: 3_600_000,
   /** Calls of one client at once; more are told to wait. */
   at_once: 256,
-  /** Answers that are kept while others to the same task are missing, and how long one is. A client whose answer is not kept is asked again. */
-  partial_answers: 100,
-  partial_answer_chars: 64 * KiB,
   /** How long an end whose answer may not have been read is given again to the same call. */
   again_ms: 600_000,
+  /** Answers to some of the questions of a server: of one call, as JSON; of all calls; and how long they are kept. A client is asked again for others. */
+  answers_kept_chars: 64 * KiB,
+  answers_kept: 1_000,
+  answer_kept_ms: 86_400_000,
   /** The file with the marks of calls, before it is begun anew. */
   marks_bytes: 4 * MiB,
   /** Uses of one grant. There is no "always". */

@@ -41,11 +41,7 @@ export function deedOf(effect: EffectToDraw): Deed {
     return { verb: `run ${effect.tool}`, target: target === '' ? null : target };
   }
   if (effect.kind === 'mcp') {
-    const target = Object.values(effect.arguments).find((value) => typeof value === 'string');
-    return {
-      verb: `call ${effect.called}`,
-      target: typeof target === 'string' && target !== '' ? target : null,
-    };
+    return { verb: `call ${effect.called}`, target: targetOf(effect) };
   }
   const { actions } = effect;
   if (actions.length === 1) {
@@ -64,6 +60,19 @@ export function deedOf(effect: EffectToDraw): Deed {
     verb: said.length > 1 ? `${said.slice(0, -1).join(', ')} and ${said.at(-1)}` : said[0]!,
     target: null,
   };
+}
+
+/**
+ * The first argument that the accepted definition asks for and that fits into a line. An argument that it does not name is never the target: an
+ * agent could add one to have the headline say something else.
+ */
+function targetOf({ definition, arguments: values }: Extract<EffectToDraw, { kind: 'mcp' }>): string | null {
+  const { inputSchema } = definition as { inputSchema?: unknown };
+  const { required, properties } = (inputSchema ?? {}) as { required?: unknown; properties?: object };
+  const asked = [...(Array.isArray(required) ? required : []), ...Object.keys(properties ?? {})];
+  const fits = (value: unknown) => typeof value === 'string' && value !== '' && !value.includes('\n');
+  const name = asked.find((one) => Object.hasOwn(values, one) && fits(values[one]));
+  return name === undefined ? null : (values[name] as string);
 }
 
 const OTHER: Readonly<Record<string, string>> = { SQL_EXECUTE: 'run SQL on', PIPELINE_RUN: 'run pipeline' };

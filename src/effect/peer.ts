@@ -29,19 +29,34 @@ export interface Peer {
   stderr(): Buffer;
 }
 
+/** How long what a program wrote is read after it ended, or after it closed its output. */
+const LAST_WORDS_MS = 500;
+
 /** Starts a program and keeps it. There is no shell, nothing is inherited, and its whole group dies with `kill`. */
 export function startPeer(command: PeerCommand): Peer {
   const child = spawned(command);
   let is_over = false;
+  let ending: NodeJS.Timeout | null = null;
   const over = (why: PeerEnd) => {
     if (is_over) return;
     is_over = true;
+    if (ending) clearTimeout(ending);
     killGroup(child);
     for (const stream of child.stdio) stream?.destroy();
     command.onEnd(why);
   };
   child.once('error', () => over(child.pid === undefined ? 'not started' : 'ended'));
-  child.once('exit', () => over('ended'));
+  // What it wrote last is still in the pipe, which a child of it may hold open for ever.
+  const soonOver = () => {
+    ending ??= setTimeout(() => over('ended'), LAST_WORDS_MS);
+  };
+  child.once('exit', () => {
+    killGroup(child);
+    soonOver();
+  });
+  child.once('close', () => over('ended'));
+  // It lives on, and can say nothing any more.
+  child.stdout!.once('end', soonOver);
   const errors = new Tail(command.stderr_bytes);
   const redacted = new Redactor(command.redacted ?? []);
   child.stderr!.on('data', (chunk: Buffer) => errors.take(redacted.take(chunk)));

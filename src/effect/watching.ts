@@ -12,7 +12,7 @@ interface Watched<T> {
 }
 
 export interface Watching<T> {
-  /** Aborts when a look found something, and when the caller does. */
+  /** Aborts when a look found something, and when the caller does: then with the reason of the caller. */
   readonly signal: AbortSignal;
   readonly found: () => T | null;
   /** One look at once, besides those by the clock. */
@@ -45,7 +45,7 @@ export function watchWhile<T>({ look, failed, late, abort }: Watched<T>): Watchi
     else if (++ticks >= LATE_ticks) stopFor(late());
   };
   const timer = setInterval(tick, limits.watch_ms);
-  const onAbort = () => stopped.abort();
+  const onAbort = () => stopped.abort(abort?.reason);
   abort?.addEventListener('abort', onAbort, { once: true });
   if (abort?.aborted) onAbort();
   return {

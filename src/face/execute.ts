@@ -4,12 +4,13 @@ import type { Holder } from '../capability/proof.ts';
 import type { OnOutput } from '../effect/child.ts';
 import { cancelRun } from '../journey/cancel.ts';
 import type { Progress } from '../journey/derived.ts';
-import { liveOutput, liveProgress, liveStep } from '../journey/live.ts';
+import { liveOutput, liveStep } from '../journey/live.ts';
 import type { Presented } from '../journey/present.ts';
 import type { LookRequest } from '../journey/ready.ts';
 import type { Report } from '../journey/record.ts';
 import { outputOf } from '../journey/result.ts';
 import { look, type Preview, preview, run } from '../journey/run.ts';
+import { liveProgress } from '../journey/run-words.ts';
 import { limits } from '../limits.ts';
 import { printedText } from '../story/tell.ts';
 import { standingIntent } from './decide.ts';
@@ -197,10 +198,10 @@ export const executing = {
     open_to: 'proposer',
     refuses: ['EXECUTION_NOT_FOUND'],
     about:
-      'Ask the process that runs a call on this host to stop it. Nothing is recorded but how the run ended; `stop` is the act of a human.',
+      'Ask the process that runs a call to stop it, on any host that shares the ledger. Nothing is recorded but how the run ended; `stop` is the act of a human.',
     input: () => z.strictObject({ execution_id: askedId }),
     output: () =>
-      z.strictObject({ /** False where it is over, or runs on another host. */ asked: z.boolean() }),
+      z.strictObject({ /** False where it is over, or nothing here reaches its host. */ asked: z.boolean() }),
     run: async ({ context }, { execution_id }) => ({ asked: await cancelRun(context, execution_id) }),
   }),
 

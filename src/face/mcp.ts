@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { JsonObject } from '../canonical/json.ts';
 import type { OnOutput } from '../effect/child.ts';
 import { serverName } from '../event/shape.ts';
 import type { Signer } from '../identity/act.ts';
@@ -6,7 +7,7 @@ import { clientCapabilities } from '../intent/client-input.ts';
 import { draftSchema } from '../intent/envelope.ts';
 import { beginCall, type CallRequest } from '../journey/call.ts';
 import { askServer, PASSED_METHODS, type PassRequest } from '../journey/passed.ts';
-import { questionedCall } from '../journey/question.ts';
+import { keepAnswers, questionedCall } from '../journey/question.ts';
 import * as serving from '../journey/servers.ts';
 import { shadowCall } from '../journey/shadow.ts';
 import { refuse } from '../refusal.ts';
@@ -15,6 +16,8 @@ import { askedId, code, digest, id, name, time, why } from './parts.ts';
 import { act, here, nothing, read, write } from './verb.ts';
 
 const server = serverName;
+/** By the name of the question. */
+const answers = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
 
 /** What a server does for all callers of a process or for none: only an entry point of that process asks for it. */
 const SHARED = ['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel'] as const;
@@ -157,10 +160,23 @@ export const mcp = {
             tool: z.string(),
             arguments: z.looseObject({}).readonly(),
             answered_by: id.nullable(),
+            /** What the client answered while other questions are open. */
+            partial: answers,
           })
           .nullable(),
       }),
     run: async ({ context }, { intent_id }) => ({ call: await questionedCall(context, intent_id) }),
+  }),
+
+  keep: write({
+    open_to: 'proposer',
+    about:
+      'Keep what a client answered to some of the questions of a server, until the other answers make a call of all of them. It approves nothing.',
+    input: () => z.strictObject({ intent_id: askedId, answers }),
+    output: () => z.strictObject({ /** All that is kept now. */ answers }),
+    run: async ({ context }, { intent_id, answers: given }) => ({
+      answers: await keepAnswers(context, intent_id, given),
+    }),
   }),
 
   ask: write({

@@ -83,6 +83,7 @@ export async function beginCall(context: Context, request: CallRequest): Promise
       return { intent_id, how: 'same', refused, receipt: null };
     }
   });
+  if (request.answers !== undefined) await context.partial_answers.drop(request.answers);
   if (begun.how !== 'granted') request.onBegun?.(begun.intent_id);
   return begun;
 }

@@ -27,13 +27,14 @@ import type { Attributes } from '../plan/state/attributes.ts';
 import type { Engine } from '../policy/engine.ts';
 import type { PolicySource } from '../policy/set.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
-import type { Beats, Store, Tip } from '../store/store.ts';
+import type { Beats, ServiceState, Store, Tip } from '../store/store.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { LoadOptions, Registry } from '../tool/registry.ts';
 import type { CallMarks, CheckArguments } from './call-marks.ts';
 import type { ControlPlane } from './control-plane.ts';
 import type { Derived, Effect } from './derived.ts';
 import type { Follower } from './follower.ts';
+import type { PartialAnswers } from './partial-answers.ts';
 import type { ReadLedger } from './read-ledger.ts';
 
 /** What every step of the journey needs. Built once, by keyturn.ts. */
@@ -41,6 +42,8 @@ export interface Context {
   readonly store: Store;
   /** What executors say of themselves, beside the ledger. */
   readonly beats: Beats;
+  /** What its hosts tell each other, beside the ledger; null where all processes of a store are on its host. */
+  readonly service_state: ServiceState | null;
   /** Why the last commit did not reach the disk; null where it did. */
   readonly writing: { readonly failed: ReasonCode | null };
   /** Refuses a ledger that is shorter than what was kept of it, or goes another way. */
@@ -67,6 +70,7 @@ export interface Context {
   /** Those that this process has started. */
   readonly upstreams: Upstreams;
   readonly calls: CallMarks;
+  readonly partial_answers: PartialAnswers;
   /** Reads secrets of this host. Refuses where one is missing. */
   readonly secrets: (names: Iterable<string>) => Promise<Secrets>;
   readonly follower: Follower;

@@ -10,6 +10,7 @@ import { type Context, requireIntent } from './context.ts';
 import type { RunStep } from './derived.ts';
 import { lifeOf, lostOrNot } from './life.ts';
 import { recordedOutput } from './result.ts';
+import { type LiveProgress, liveProgress, progressElsewhere, progressTold } from './run-words.ts';
 import { soonest } from './wait.ts';
 
 /** What is told of a run while it goes on, to people who watch. Nothing rests on it. */
@@ -21,11 +22,9 @@ export interface LiveTold {
 }
 
 /** Of an MCP server only the numbers of its progress are told before its end: no redactor goes through its words. */
-export function liveTold(
-  { runs_folder, clock }: Context,
-  execution_id: string,
-  { effect }: IntentState,
-): LiveTold {
+export function liveTold(context: Context, execution_id: string, { effect }: IntentState): LiveTold {
+  const { runs_folder, clock } = context;
+  const elsewhere = progressTold(context, execution_id);
   const spool = new Spool(runs_folder, execution_id);
   const line = (value: object) => spool.add('steps', Buffer.from(`${JSON.stringify(value)}\n`));
   const dropped = { stdout: 0, stderr: 0 };
@@ -36,6 +35,7 @@ export function liveTold(
     if (progress === null || progress.progress <= last) return;
     last = progress.progress;
     line({ progress });
+    elsewhere.tell(progress);
   };
   return {
     printed: (chunk, stream, beyond) => {
@@ -48,7 +48,9 @@ export function liveTold(
       line({ dropped });
     },
     step: (step) => line({ step: stepOf(step, clock()) }),
-    remove: () => spool.remove(),
+    remove: async () => {
+      await Promise.all([spool.remove(), elsewhere.end()]);
+    },
   };
 }
 
@@ -66,10 +68,6 @@ export const liveStep = z
   })
   .readonly();
 export type LiveStep = z.output<typeof liveStep>;
-
-/** How far a call has come, as its server says. */
-export const liveProgress = z.strictObject({ progress: z.number(), total: z.number().nullable() }).readonly();
-type LiveProgress = z.output<typeof liveProgress>;
 
 const counts = z.strictObject({ stdout: z.int(), stderr: z.int() });
 const spoolLine = z.union([
@@ -126,8 +124,9 @@ export interface LivePart {
   readonly has_more: boolean;
 }
 
-/** How often another process may have written something. */
+/** How often another process may have written something: of this host, and of another one. */
 const LOOK_MS = 50;
+const LOOK_ELSEWHERE_MS = 250;
 
 /** What came since, as soon as something did, or the time is over. */
 export async function liveOutput(context: Context, request: LiveRequest): Promise<LiveOutput> {
@@ -142,7 +141,8 @@ export async function liveOutput(context: Context, request: LiveRequest): Promis
       const found = await liveNow(context, intent_id, request);
       const rest_ms = until_ms - performance.now();
       if (found.state !== 'going' || hasNews(found, request) || rest_ms <= 0) return found;
-      await soonest(news.came, Math.min(rest_ms, LOOK_MS), signal);
+      const look_ms = found.source === 'other host' ? LOOK_ELSEWHERE_MS : LOOK_MS;
+      await soonest(news.came, Math.min(rest_ms, look_ms), signal);
     } finally {
       news.end();
     }
@@ -169,7 +169,8 @@ async function liveNow(context: Context, intent_id: string, request: LiveRequest
   };
 }
 
-async function spooled({ runs_folder }: Context, { execution_id }: Run, asked: LiveRequest) {
+async function spooled(context: Context, { execution_id }: Run, asked: LiveRequest) {
+  const { runs_folder } = context;
   const { steps, dropped, progress } = linesIn(
     await readSpool(runs_folder, { execution_id, which: 'steps', after: 0, most: limits.live_steps_bytes }),
   );
@@ -182,7 +183,7 @@ async function spooled({ runs_folder }: Context, { execution_id }: Run, asked: L
     stderr: await part('stderr', asked.stderr_after),
     steps: steps.slice(asked.steps_after),
     steps_next: Math.max(asked.steps_after, steps.length),
-    progress,
+    progress: progress ?? (await progressElsewhere(context, execution_id)),
   };
 }
 

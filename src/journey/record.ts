@@ -28,14 +28,18 @@ export interface WatchedEnd {
 }
 
 /** What drifted under a running plan is a violation, too; the plan found it by itself and rolled back. */
-export function watchedEnd(ended: Ended, found: Violation | null): WatchedEnd {
+export function watchedEnd(ended: Ended, found: Violation | null, is_cancelled = false): WatchedEnd {
   const { result, reason_code } = ended;
   if (result === 'success') return { ended, violation: found };
   if (found) return { ended: { ...ended, reason_code: found.refusal.code }, violation: found };
+  // What ended by itself keeps its own reason, although its proposer had asked to stop it.
+  if (is_cancelled && HALF_WAY.has(result))
+    return { ended: { ...ended, reason_code: 'RUN_CANCELLED' }, violation: null };
   const drifted = reason_code !== null && DRIFTED.has(reason_code);
   return { ended, violation: drifted ? { refusal: new Refusal(reason_code), ruling: null } : null };
 }
 
+const HALF_WAY: ReadonlySet<Ended['result']> = new Set<Ended['result']>(['partial', 'rolled_back']);
 const DRIFTED: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['PLAN_DRIFT', 'EFFECT_CHANGED']);
 
 /** The end of a run, always recorded: with the violation that stopped it, if one did. */

@@ -211,7 +211,7 @@ async function effectOf(
         onOutput?.(...printed);
       },
     });
-    return watchedEnd(ended, watch.violation());
+    return watchedEnd(ended, watch.violation(), watch.isCancelled());
   } catch (error) {
     return refuseInDoubt(execution_id, error);
   } finally {

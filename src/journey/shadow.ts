@@ -14,8 +14,9 @@ import { stated, withOneKey } from './executor.ts';
 import { acceptedServer, deriveMcpCall } from './mcp.ts';
 import { draftProposal } from './propose.ts';
 import { neededScope, secretsIn } from './reach.ts';
-import { capturedOf } from './record.ts';
+import { capturedOf, watchedEnd } from './record.ts';
 import { rule } from './rules.ts';
+import { Cancelled } from './run-words.ts';
 import { sealEffect } from './sealed-effect.ts';
 
 /** What the gate would have done with a call that passed. */
@@ -67,13 +68,14 @@ export async function shadowCall(opened: Context, request: CallRequest): Promise
     objects: [effect.bytes, ...(ruling ? [ruling.bytes] : [])],
   });
   const bind = async () => {};
-  const ended = await prepared.run({
+  const told = await prepared.run({
     execution_id: shadow_id,
     checkpointed: bind,
     announced: bind,
     ...(abort && { abort }),
     ...(onOutput && { onOutput }),
   });
+  const { ended } = watchedEnd(told, null, abort?.reason instanceof Cancelled);
   await recordEnd(context, shadowed, ended);
   const answer = Buffer.from(ended.stdout.bytes).toString('utf8');
   return { shadow_id, would, would_code, ...endOf(ended), answer };

@@ -1,5 +1,4 @@
 import { canonicalText } from '../canonical/json.ts';
-import { isAskedToStop } from '../effect/spool.ts';
 import { watchWhile } from '../effect/watching.ts';
 import { outstanding } from '../gate/capability.ts';
 import { freezeWords } from '../gate/freeze.ts';
@@ -14,6 +13,7 @@ import { glassHolds } from './glass.ts';
 import { conditionBroken, type UsableCapability } from './present.ts';
 import { toolsOf } from './reach.ts';
 import { type Matter, type Ruling, rule } from './rules.ts';
+import { Cancelled, isRunAskedToStop } from './run-words.ts';
 
 /** F5 of 002: something that had to hold while it ran no longer does. */
 export interface Violation {
@@ -25,6 +25,8 @@ export interface Watch {
   /** Aborts the run at the first violation, and when the caller does. */
   readonly signal: AbortSignal;
   readonly violation: () => Violation | null;
+  /** Whether the caller whose call it is ended it. */
+  readonly isCancelled: () => boolean;
   stop(): void;
 }
 
@@ -36,7 +38,7 @@ export interface Watched extends Omit<Matter, 'action' | 'system' | 'now'> {
 
 /**
  * Looks at a running action several times a second: a freeze, a stop, a revocation, a policy of the execution scope, a condition of
- * the capability, and whether its proposer asked this host to stop it. Whatever cannot be read is a violation, too, and so is a store that does not answer in time.
+ * the capability, and whether its proposer asked to stop it. Whatever cannot be read is a violation, too, and so is a store that does not answer in time.
  */
 export function watchRun(context: Context, watched: Watched): Watch {
   const since_ms = context.clock().getTime();
@@ -44,7 +46,7 @@ export function watchRun(context: Context, watched: Watched): Watch {
   const asked = new AbortController();
   const { signal, found, lookNow, stop } = watchWhile({
     look: async () => {
-      if (await isAskedToStop(context.runs_folder, execution_id)) asked.abort();
+      if (await isRunAskedToStop(context, execution_id)) asked.abort(new Cancelled());
       return violationNow(context, watched, since_ms);
     },
     failed: unreadable,
@@ -56,6 +58,7 @@ export function watchRun(context: Context, watched: Watched): Watch {
   return {
     signal,
     violation: found,
+    isCancelled: () => signal.reason instanceof Cancelled,
     stop() {
       stop();
       void following?.then((end) => end?.()).catch(() => null);

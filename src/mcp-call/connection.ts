@@ -202,8 +202,7 @@ export class McpConnection {
     }
     // A second answer, and one to an unknown id, are dropped: no request waits for them.
     const waiting = typeof id === 'number' ? this.#waiting.get(id) : undefined;
-    if (message.error !== undefined) waiting?.done({ kind: 'error', error: message.error });
-    else waiting?.done({ kind: 'result', result: message.result ?? {}, line, id: id as number });
+    waiting?.done(replyIn(message, line, id as number));
   }
 
   /** A list that says what the last one said. */
@@ -278,8 +277,20 @@ function messageIn(line: Buffer): Record<string, Json | undefined> | null {
   }
 }
 
+/** A result or an error, each an object. Whatever else names this request is no answer, and what the server did is not known. A member that is null says nothing. */
+function replyIn({ result, error }: Record<string, Json | undefined>, line: Buffer, id: number): Reply {
+  const has_result = isObject(result) && (error ?? null) === null;
+  const has_error = isObject(error) && (result ?? null) === null;
+  if (has_result) return { kind: 'result', result, line, id };
+  return has_error ? { kind: 'error', error } : { kind: 'lost', code: 'MCP_ANSWER_MALFORMED' };
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 export function objectOf(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+  return isObject(value as Json | undefined) ? (value as JsonObject) : {};
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../canonical/json.ts';
-import type { Entry, Face, Keyturn, Result, Signer } from '../keyturn.ts';
+import { Cancelled, type Entry, type Face, type Keyturn, type Result, type Signer } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import {
@@ -37,8 +37,6 @@ export interface McpCaller {
    * lost request may have been sent again.
    */
   readonly holders: Map<string, number>;
-  /** What clients answered to some of the questions of a server while others are open, by intent. */
-  readonly partial: Map<string, JsonObject>;
   /** The servers that this process started work for other callers as well. */
   readonly has_others?: boolean | undefined;
 }
@@ -171,10 +169,7 @@ export async function held(
   if (question !== null) return { result: question, intent_id, is_final: false };
   const allTold = onProgress ? hearRun(caller, intent_id, onProgress) : async () => {};
   const { effect } = await face.intents.get({ intent_id });
-  const late = AbortSignal.timeout(hold_ms);
-  try {
-    const ended = await face.intents.waitFor({ intent_id, signal: AbortSignal.any([signal, late]) });
-    await allTold();
+  const answered = (ended: Result<'intents.result'>): Called => {
     // Without a handshake a server that may ask the client talks to it: its errors are errors there.
     const asking = asks === null || input === undefined ? null : { server: asks, input };
     const error = asking && effect === 'mcp' ? protocolErrorOf(ended) : null;
@@ -185,9 +180,17 @@ export async function held(
       is_final: ended.is_over,
       error,
     };
+  };
+  const over = AbortSignal.any([signal, AbortSignal.timeout(hold_ms)]);
+  try {
+    const ended = await face.intents.waitFor({ intent_id, signal: over });
+    await allTold();
+    return answered(ended);
   } catch (error) {
-    if (!late.aborted || signal.aborted) throw error;
+    if (!over.aborted || signal.reason instanceof Cancelled) throw error;
+    // A client that says no more may still read: what ran under a grant has its answer by now.
     const now = await face.intents.result({ intent_id });
+    if (now.is_over) return answered(now);
     return { result: notRunYet(now, await link(intent_id), refused), intent_id, is_final: false };
   } finally {
     void allTold();

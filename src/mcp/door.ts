@@ -1,5 +1,5 @@
 import type { JsonObject } from '../canonical/json.ts';
-import type { Result } from '../keyturn.ts';
+import { Cancelled, type Result } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { answerAsked } from './asked.ts';
 import { type Called, callTool, type McpCaller, type ToolCallOptions, takeBackOrStop } from './call.ts';
@@ -288,9 +288,6 @@ async function withdrawnIfCancelled(
       await takeBackOrStop(caller, begun!, 'The client cancelled the call').catch(() => {});
   }
 }
-
-/** Why a request ends: its client cancelled it. */
-export class Cancelled extends Error {}
 
 const plain = (response: Response): Answered => ({ response, written: async () => {} });
 function completed(result: JsonObject): JsonObject {

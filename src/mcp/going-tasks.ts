@@ -1,4 +1,4 @@
-import type { Result } from '../keyturn.ts';
+import { Cancelled, type Result } from '../keyturn.ts';
 import type { ToolCallOptions } from './call.ts';
 
 /** Calls under a grant that go on after their client got a task. They run in this process, which ends after them. */
@@ -13,7 +13,7 @@ export class GoingTasks {
   /** Whether it ran here, and was stopped. */
   async stop(intent_id: string): Promise<boolean> {
     const found = this.#going.get(intent_id);
-    found?.stop.abort();
+    found?.stop.abort(new Cancelled());
     await found?.done;
     return found !== undefined;
   }

@@ -31,7 +31,7 @@ export async function callAsTask(
 ): Promise<Called> {
   try {
     const { intent_id, calling } = await known(going, (options, stop) => {
-      abort?.addEventListener('abort', () => stop.abort(), { once: true });
+      abort?.addEventListener('abort', () => stop.abort(abort.reason), { once: true });
       return beginTool(caller, name, effect, { ...options, signal, onProgress });
     });
     const begun = await Promise.race([

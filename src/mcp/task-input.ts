@@ -1,6 +1,5 @@
 import type { JsonObject } from '../canonical/json.ts';
 import type { Result } from '../keyturn.ts';
-import { mcpLimits } from '../limits.ts';
 import { jsonIn } from './answer.ts';
 import { beginTool, type McpCaller } from './call.ts';
 import { type GoingTasks, known } from './going-tasks.ts';
@@ -14,13 +13,15 @@ export interface AskedInTask {
   /** The intent that was answered with questions. */
   readonly intent_id: string;
   readonly state: string | null;
+  /** The names of all of them. */
+  readonly questions: readonly string[];
   /** As the client can answer them, and not answered yet; null where they are not for this client. */
   readonly open: JsonObject | null;
 }
 
 /** Null where nothing was asked, or no human accepted that this server asks. */
 export async function askedInTask(
-  { face, partial }: McpCaller,
+  { face }: McpCaller,
   { intent_id, run }: Result<'intents.result'>,
   input: ClientInput | null,
 ): Promise<AskedInTask | null> {
@@ -30,36 +31,34 @@ export async function askedInTask(
   const { passes } = await face.mcp.tools();
   if (!passes.some(({ server, pass }) => server === call?.server && pass.includes('input'))) return null;
   const { inputRequests } = questionsOf(value, call!.server, input) ?? { inputRequests: null };
-  const answered = partial.get(intent_id) ?? {};
-  const open = Object.entries(isObject(inputRequests) ? inputRequests : {}).filter(
-    ([key]) => !Object.hasOwn(answered, key),
-  );
+  const questions = isObject(inputRequests) ? inputRequests : {};
+  const missing = Object.entries(questions).filter(([key]) => !Object.hasOwn(call!.partial, key));
   return {
-    ...{ call: call!, intent_id },
+    ...{ call: call!, intent_id, questions: Object.keys(questions) },
     state: typeof value.requestState === 'string' ? value.requestState : null,
-    open: open.length === 0 ? null : Object.fromEntries(open),
+    // All were answered, and the process ended before it made the call: any answer brings it about.
+    open: missing.length === 0 ? emptyToNull(questions) : Object.fromEntries(missing),
   };
 }
+
+const emptyToNull = (questions: JsonObject) => (Object.keys(questions).length === 0 ? null : questions);
 
 /** The last answer makes another call, which a human approves by itself or a grant covers. What answers no open question is not used. */
 export async function answerInTask(
   caller: McpCaller,
-  { call, intent_id, state, open }: AskedInTask,
+  { call, intent_id, questions, state, open }: AskedInTask,
   { capabilities, responses: given }: ClientInput,
   going: GoingTasks,
 ): Promise<void> {
-  const { partial } = caller;
-  const used = Object.entries(given ?? {}).filter(
-    ([key, one]) => Object.hasOwn(open ?? {}, key) && isObject(one),
+  const used = Object.fromEntries(
+    Object.entries(given ?? {}).filter(([key, one]) => Object.hasOwn(open ?? {}, key) && isObject(one)),
   );
-  if (used.length === 0) return;
-  const responses = { ...partial.get(intent_id), ...Object.fromEntries(used) };
-  if (used.length < Object.keys(open ?? {}).length) {
-    if (JSON.stringify(responses).length <= mcpLimits.partial_answer_chars) partial.set(intent_id, responses);
-    const [oldest] = partial.keys();
-    if (partial.size > mcpLimits.partial_answers && oldest !== undefined) partial.delete(oldest);
-    return;
-  }
+  if (Object.keys(used).length === 0) return;
+  const isWhole = (answers: object) => questions.every((key) => Object.hasOwn(answers, key));
+  let responses = { ...call.partial, ...used };
+  // Another process may have got the other answers meanwhile: whichever has all of them makes the call, and it is one intent.
+  if (!isWhole(responses)) responses = (await caller.face.mcp.keep({ intent_id, answers: used })).answers;
+  if (!isWhole(responses)) return;
   const { server, tool } = call;
   const effect = {
     ...{ kind: 'mcp' as const, server, tool, arguments: call.arguments as JsonObject },
@@ -69,5 +68,4 @@ export async function answerInTask(
   await known(going, (options) =>
     beginTool(caller, tool, effect, options, { declared_goal, answers: intent_id }),
   );
-  partial.delete(intent_id);
 }

@@ -35,6 +35,7 @@ import { secretsOf } from './executor-file.ts';
 import { createAgentKey, newestControlKey, openKeyIn, readControlKey, receiptsOf } from './keys.ts';
 import type { Layout } from './layout.ts';
 import type { OpenedLedger } from './open.ts';
+import { partialAnswers } from './partial-answers.ts';
 import { readPolicyFiles } from './policies.ts';
 import { simulationFiles } from './simulations.ts';
 
@@ -84,10 +85,12 @@ export function journeyContext(
     follower.grew();
   });
   const follower = new Follower(store);
+  const service_state = store.service_state ?? null;
   const starter = new Starter();
   return {
     store,
     beats: store.beats ?? beatFile(layout),
+    service_state,
     writing,
     requireKeptHead,
     requireSteadyClock,
@@ -103,6 +106,7 @@ export function journeyContext(
     servers: serversOf(layout),
     upstreams: new Upstreams(),
     calls: callMarks(join(layout.own, 'mcp', 'calls.jsonl')),
+    partial_answers: partialAnswers(join(layout.own, 'mcp', 'answers'), service_state),
     secrets: secretsOf(layout, starter),
     follower,
     machine: machineInspector(),

@@ -51,7 +51,10 @@ export function ownServiceState(
       kinds.get(kind)?.delete(key);
       return row?.value ?? null;
     },
-    list: async (kind) => [...live(kind)].map(([key, { value }]) => ({ key, value })),
+    list: async (kind, beginning = '') =>
+      [...live(kind)]
+        .filter(([key]) => key.startsWith(beginning))
+        .map(([key, { value }]) => ({ key, value })),
     lease: async (kind, key, holder, ttl_ms) => {
       const held = found(kind, key);
       if (held !== undefined && held.value !== holder) return false;

@@ -255,6 +255,11 @@ export const authorityReasons = {
     'The control key issues nothing any more.',
     'Order it again: another control key issues it. `keyturn control rotate` gives a host a new one.',
   ],
+  RUN_CANCELLED: [
+    3371,
+    'The caller whose call it is cancelled the run, and it was ended half way.',
+    'Find out how far it came. What is in doubt is settled with `keyturn resolve`.',
+  ],
   AGENT_TRANSITION_ILLEGAL: [
     3400,
     'The plan or step of the agent core is not in a state where this can happen.',

@@ -33,6 +33,11 @@ export const mcpDependencyReasons = {
     'The MCP server answered the call with an error.',
     'Read what it says with `keyturn show ID --output`.',
   ],
+  MCP_ANSWER_MALFORMED: [
+    4266,
+    'The MCP server answered with neither a result nor an error, or with both. What it did is not known.',
+    'Find out what happened, and settle the run with `keyturn resolve`. The call is never sent again.',
+  ],
   HOOK_LATE: [
     4270,
     'The hook could not decide in time, so the call is not let through.',

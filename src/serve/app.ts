@@ -166,7 +166,7 @@ export function appOf(door: Door): Hono {
   });
   // For `keyturn mcp` of this account, which tells agents where a human can look.
   if (door.is_local) at(['POST'], '/v1/address', () => answerWith(reached, { address: site.origin }));
-  const going: GoingCalls = { doors: new Map(), holders: new Map(), partial: new Map(), sessions: new Map() };
+  const going: GoingCalls = { doors: new Map(), holders: new Map(), sessions: new Map() };
   const { access } = door;
   for (const path of access === null ? [] : RESOURCE_PATHS)
     at(['GET'], path, () =>

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { canonicalText, type Json, type JsonObject } from '../canonical/json.ts';
-import type { Keyturn } from '../keyturn.ts';
+import { Cancelled, type Keyturn } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { HOLD_MS, type McpCaller } from '../mcp/call.ts';
-import { type Answered, Cancelled, McpDoor } from '../mcp/door.ts';
+import { type Answered, McpDoor } from '../mcp/door.ts';
 import { linkTo, opensLinksLater } from '../mcp/link.ts';
 import {
   ERRORS,
@@ -42,7 +42,6 @@ export interface McpRequest {
 export interface GoingCalls {
   readonly doors: Map<string, McpDoor>;
   readonly holders: McpCaller['holders'];
-  readonly partial: McpCaller['partial'];
   /** What clients with a handshake watch: by caller, then by session. */
   readonly sessions: Map<string, Map<string, WatchedResources>>;
 }
@@ -181,7 +180,6 @@ function callerFor({ keyturn, address, going }: McpRequest, caller: AgentCaller)
     link: async (intent_id) => linkTo(address, intent_id),
     hold_ms: HOLD_MS,
     holders: going.holders,
-    partial: going.partial,
     has_others: true,
     hear: keyturn.hearServers,
     entries: (signal) => entriesFromNow(keyturn.ledger, signal),

@@ -143,8 +143,8 @@ export interface ServiceState {
   swap(kind: string, key: string, values: { readonly from: string; readonly to: string }): Promise<boolean>;
   /** Removes it, and answers what it was: of several callers, one gets it. */
   take(kind: string, key: string): Promise<string | null>;
-  /** The oldest first. */
-  list(kind: string): Promise<readonly Omit<StateRow, 'ttl_ms'>[]>;
+  /** The oldest first; those whose key begins so, all of a kind unless told. */
+  list(kind: string, beginning?: string): Promise<readonly Omit<StateRow, 'ttl_ms'>[]>;
   /** For this holder, for so long from now on. False while another one has it. */
   lease(kind: string, key: string, holder: string, ttl_ms: number): Promise<boolean>;
 }

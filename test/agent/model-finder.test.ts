@@ -116,7 +116,7 @@ describe('a model that finds over MCP', () => {
     const [input, output] = [new PassThrough(), new PassThrough()];
     const caller: McpCaller = {
       ...{ name: user_id, signer: null, face: keyturn, ask: keyturn.conversations.ask },
-      ...{ link: async () => null, hold_ms: 100, holders: new Map(), partial: new Map() },
+      ...{ link: async () => null, hold_ms: 100, holders: new Map() },
     };
     const served = serveStdio({ input, output, open: async () => caller });
     onTestFinished(async () => {

@@ -1,4 +1,7 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
+import { accepted, SERVERS, writeServers } from '../mcp-call/servers.ts';
 import { freshSigner } from '../support/keys.ts';
 import { type Person, reached, type Stage } from './stage.ts';
 
@@ -29,6 +32,7 @@ const PLAN = {
 export interface Furnished {
   readonly tool: string;
   readonly plan: string;
+  readonly call: string;
   readonly ran: string;
   readonly execution: string;
 }
@@ -98,12 +102,42 @@ export async function furnish(stage: Stage, ada: Person): Promise<Furnished> {
       'Give every invoice a VAT number and drop the old calculator, which nothing uses any more.',
     effect: { kind: 'plan', task_id: 'vat', config: null, plan: PLAN },
   });
+  const call = await calledServer(stage);
   await stage.propose({ declared_goal: 'Greet the first customer of the day' });
   stage.write(
     'policies/no-refunds-at-night.cedar',
     '@id("no-refunds-at-night")\n@version("1")\n@scope("capability")\n@arguments("refund.amount: integer")\n@rationale("Large refunds wait for the day.")\nforbid (principal, action == Keyturn::Action::"grant", resource)\nwhen { context.arguments has refund && context.arguments.refund.amount > 50000 };\n',
   );
-  return { tool: tool.intent_id, plan: plan.intent_id, ran: ran.intent_id, execution: runs[0]!.execution_id };
+  return {
+    tool: tool.intent_id,
+    plan: plan.intent_id,
+    call,
+    ran: ran.intent_id,
+    execution: runs[0]!.execution_id,
+  };
+}
+
+/** A call of an agent that waits, to a real server that a human accepted. */
+async function calledServer(stage: Stage): Promise<string> {
+  const notes = join(stage.root, 'notes');
+  mkdirSync(notes);
+  chmodSync(notes, 0o777);
+  const sandbox = { network: false, read: [resolve('node_modules')], write: [notes] };
+  const more = { sandbox, run_as: 'nobody' };
+  writeServers(stage.root, { files: { script: SERVERS.filesystem, args: ['{files}'], more } }, notes);
+  await accepted(stage.keyturn, 'files', stage.ada);
+  const content = '# Release 2.4\n\n- Invoices have a VAT number.\n- The old calculator is gone.\n';
+  const { intent_id } = await stage.propose({
+    issuer: 'docs-bot',
+    declared_goal: 'Call files__write_file for an agent',
+    effect: {
+      kind: 'mcp',
+      server: 'files',
+      tool: 'write_file',
+      arguments: { path: join(notes, 'release-2.4.md'), content },
+    },
+  });
+  return intent_id;
 }
 
 export const open = (page: Page, route: string) =>
@@ -115,11 +149,13 @@ export const open = (page: Page, route: string) =>
 export const screensOf = ({
   tool,
   plan,
+  call,
   ran,
   execution,
 }: Furnished): readonly (readonly [string, string, string])[] => [
   ['tool', `/decide/${tool}`, '.dock[data-state="ready"]'],
   ['plan', `/decide/${plan}`, '.dock[data-state="ready"]'],
+  ['mcp', `/decide/${call}`, '.dock[data-state="ready"]'],
   ['running', '/running', '.list li'],
   ['history', '/history', '.list li'],
   ['story', `/story/${ran}`, '.story li'],

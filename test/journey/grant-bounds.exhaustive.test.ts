@@ -110,7 +110,6 @@ describe('a grant', () => {
       link: async () => null,
       hold_ms: 0,
       holders: new Map(),
-      partial: new Map(),
     };
     const { result } = await callTool(
       caller,

@@ -1,5 +1,6 @@
 // An MCP server that misbehaves as it is told: by its first argument, or by the arguments of a call. It counts its calls in a file.
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { appendFileSync, closeSync, existsSync, readFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const [mode = 'plain', log = '/dev/null'] = process.argv.slice(2);
@@ -56,8 +57,67 @@ async function actInSteps(id, progressToken) {
   answer(id, { content: [{ type: 'text', text: 'did steps' }] });
 }
 
+const did = (how) => ({ content: [{ type: 'text', text: `did ${how}` }] });
+
+/** Answers that are none, or not whole. */
+const NO_ANSWERS = {
+  neither: (id) => say({ jsonrpc: '2.0', id }),
+  both: (id) => say({ jsonrpc: '2.0', id, result: did('both'), error: { code: -1, message: 'no' } }),
+  'text-result': (id) => say({ jsonrpc: '2.0', id, result: 'done' }),
+  'list-result': (id) => say({ jsonrpc: '2.0', id, result: [] }),
+  'null-result': (id) => say({ jsonrpc: '2.0', id, result: null }),
+  'text-error': (id) => say({ jsonrpc: '2.0', id, error: 'no' }),
+  'null-error': (id) => say({ jsonrpc: '2.0', id, result: did('null-error'), error: null }),
+  'string-id': (id) => say({ jsonrpc: '2.0', id: String(id), result: did('string-id') }),
+  ahead: (id) => {
+    for (let next = id + 1; next < id + 20; next += 1) answer(next, did('something else'));
+    answer(id, did('ahead'));
+  },
+  'last-words': (id) => {
+    writeSync(
+      1,
+      `${JSON.stringify({ jsonrpc: '2.0', id, result: did(`last-words ${'x'.repeat(60_000)}`) })}\n`,
+    );
+    process.kill(process.pid, 'SIGKILL');
+  },
+  'cut-short': (id) => {
+    writeSync(1, JSON.stringify({ jsonrpc: '2.0', id, result: did('cut-short') }));
+    process.kill(process.pid, 'SIGKILL');
+  },
+  'closes-stdout': () => closeSync(1),
+  'leaves-a-child': () => {
+    const child = spawn('/usr/bin/sleep', ['600'], { detached: true, stdio: 'inherit' });
+    appendFileSync(`${log}.children`, `${child.pid}\n`);
+    process.kill(process.pid, 'SIGKILL');
+  },
+  drips: async (id) => {
+    for (const byte of Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id, result: did('drüps') })}\r\n`)) {
+      process.stdout.write(Buffer.from([byte]));
+      await new Promise(setImmediate);
+    }
+  },
+  'no-text': (id) => {
+    const text = JSON.stringify({ jsonrpc: '2.0', id, result: did('no-text @') });
+    const at = text.indexOf('@');
+    process.stdout.write(text.slice(0, at));
+    process.stdout.write(Buffer.from([0xff, 0xfe]));
+    process.stdout.write(`${text.slice(at + 1)}\n`);
+  },
+  proto: (id) =>
+    say(
+      `{"jsonrpc":"2.0","id":${id},"result":{"__proto__":{"isError":true},"content":[{"type":"text","text":"did proto"}]}}`,
+    ),
+  'odd-progress': (id, progressToken) => {
+    const tell = (told) => say({ jsonrpc: '2.0', method: 'notifications/progress', params: told });
+    for (const progress of ['1', null, -1, { a: 1 }, 1e308]) tell({ progressToken, progress, total: 'x' });
+    for (let n = 0; n < 5000; n += 1) tell({ progressToken, progress: n, total: 5000 });
+    answer(id, did('odd-progress'));
+  },
+};
+
 function act(id, { how = 'plain' }, progressToken) {
   appendFileSync(log, `${how}\n`);
+  if (Object.hasOwn(NO_ANSWERS, how)) return NO_ANSWERS[how](id, progressToken);
   if (how === 'steps') return actInSteps(id, progressToken);
   if (how === 'die') process.exit(9);
   if (how === 'hang') return;
@@ -67,6 +127,8 @@ function act(id, { how = 'plain' }, progressToken) {
     return say(
       `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"${'y'.repeat(50_000_000)}"}]}}`,
     );
+  // More than a pipe and its reader hold, and less than is kept of an answer.
+  if (how === 'sizable') return answer(id, { content: [{ type: 'text', text: 'z'.repeat(1_000_000) }] });
   if (how === 'large') return answer(id, { content: [{ type: 'text', text: 'z'.repeat(6_000_000) }] });
   if (how === 'error') return say({ jsonrpc: '2.0', id, error: { code: -32000, message: 'no' } });
   if (how === 'fails') return answer(id, { isError: true, content: [{ type: 'text', text: 'it failed' }] });

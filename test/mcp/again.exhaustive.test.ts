@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { accepted, mcpProject, SERVERS, turned } from '../mcp-call/servers.ts';
+import { gateProcess } from './process.ts';
 import { enrolled, gate, idOf, textOf } from './stage.ts';
 
 const LONG = { timeout: 90_000 };
@@ -29,39 +28,53 @@ async function odd(uses = 50) {
 
 /** The gate as a process whose pipes the test holds. */
 function rawGate(root: string) {
-  const args = [resolve('dist/cli.cjs'), 'mcp', '--project', root, '--as', 'scout'];
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const lines: string[] = [];
-  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
-  const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const gate = gateProcess(root, 'scout');
   const call = (id: number, how: string) =>
-    send({ id, method: 'tools/call', params: { name: 'odd__act', arguments: { how } } });
-  return { child, lines, send, call };
+    gate.send({ id, method: 'tools/call', params: { name: 'odd__act', arguments: { how } } });
+  return { ...gate, call };
 }
+
+/** The calls whose whole answer was written. */
+const answers = (root: string) =>
+  readFileSync(join(root, '.keyturn', 'mcp', 'calls.jsonl'), 'utf8').match(/"answered"/g) ?? [];
 
 describe('a call that is asked for again', () => {
   it(
-    'after the gate was killed before its answer was read gets the recorded result, and runs once',
+    'after the gate was killed before its answer was wholly written gets the recorded result, and runs once',
     LONG,
     async () => {
       const { p, calls } = await odd();
       const first = rawGate(p.root);
-      // Nobody reads what it writes, and it is killed as soon as the call was recorded.
+      // The answer is larger than the pipe, and nobody reads it: the gate cannot have written all of it.
       first.child.stdout.pause();
-      first.call(1, 'once');
+      first.call(1, 'sizable');
       const ended = async () =>
         (await p.keyturn.runs.list({})).runs.filter(({ result }) => result === 'success').length;
       await expect.poll(ended, { timeout: 60_000 }).toBe(1);
-      first.child.kill('SIGKILL');
+      await first.kill();
       const { client } = await gate(p, { hold_ms: 20_000 });
-      const told = await client.callTool({ name: 'odd__act', arguments: { how: 'once' } });
-      // Where the first one got as far as writing its answer, this is a new call by right.
-      const is_recorded = textOf(told).includes('It did not run again');
-      expect(calls().length).toBe(is_recorded ? 1 : 2);
+      const again = () => client.callTool({ name: 'odd__act', arguments: { how: 'sizable' } });
+      expect(textOf(await again())).toContain('It did not run again');
+      expect(calls()).toEqual(['sizable']);
+      // This answer was read, so the same call is a new one.
+      await expect.poll(() => answers(p.root)).toHaveLength(1);
+      expect(textOf(await again())).not.toContain('It did not run again');
+      expect(calls()).toEqual(['sizable', 'sizable']);
       expect((await p.keyturn.ledger.verify({ deep: true })).size).toBeGreaterThan(8);
     },
   );
+
+  it('after the gate was killed when its answer was read is a new call, and runs again', LONG, async () => {
+    const { p, calls } = await odd();
+    const first = rawGate(p.root);
+    first.call(1, 'read');
+    await expect.poll(() => first.lines.length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => answers(p.root)).toHaveLength(1);
+    await first.kill();
+    const { client } = await gate(p, { hold_ms: 20_000 });
+    expect(textOf(await client.callTool({ name: 'odd__act', arguments: { how: 'read' } }))).toBe('did read');
+    expect(calls()).toEqual(['read', 'read']);
+  });
 
   it('in two processes at the same moment is one intent', LONG, async () => {
     const { p, calls } = await odd(0);

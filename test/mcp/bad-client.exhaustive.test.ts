@@ -17,7 +17,7 @@ describe('a client that asks too much', () => {
   it('with arguments that are large, deep or twice there is answered, and nothing runs', LONG, async () => {
     const { p, raw, act, answer } = await piped();
     act(1, { how: 'x'.repeat(1_000_000) });
-    expect(JSON.stringify(await answer(1))).toMatch(/JSON_[A-Z_]+|INPUT_TOO_LARGE|NOT RUN/);
+    expect((await answer(1)).error?.message).toContain('INPUT_TOO_LARGE');
     const deep = `${'{"a":'.repeat(500)}1${'}'.repeat(500)}`;
     raw(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"odd__act","arguments":${deep}}}`);
     expect((await answer(2)).error?.message).toContain('JSON_TOO_DEEP');

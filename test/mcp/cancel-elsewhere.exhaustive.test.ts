@@ -2,12 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
-import { turned } from '../mcp-call/servers.ts';
+import { accepted, mcpProject, SERVERS, turned } from '../mcp-call/servers.ts';
+import { entriesAbout } from '../support/ledger.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { piped } from './piped.ts';
 import { posted } from './posted.ts';
-import { TASKS_META } from './stage.ts';
+import { gateProcess } from './process.ts';
+import { enrolled, TASKS_META } from './stage.ts';
 
 const LONG = { timeout: 120_000 };
 const SOON = { timeout: 30_000 };
@@ -39,7 +41,7 @@ describe('a call that runs in another process, and that its client cancels', () 
       p.keyturn.as({ name: 'spy' }).runs.cancel({ execution_id }),
     );
     raw(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }));
-    expect((await running).result).toBe('partial');
+    expect(await running).toMatchObject({ result: 'partial', reason_code: 'RUN_CANCELLED' });
     expect(await p.keyturn.intents.result({ intent_id })).toMatchObject({ standing: 'IN DOUBT' });
     // A run that is over is not asked, and nothing is left of what asked for it.
     expect(await p.keyturn.runs.cancel({ execution_id })).toEqual({ asked: false });
@@ -59,5 +61,43 @@ describe('a call that runs in another process, and that its client cancels', () 
     const standing = async () => (await p.keyturn.intents.result({ intent_id: taskId })).run?.result;
     await expect.poll(standing, SOON).toBe('partial');
     expect(calls(p)).toEqual(['hang']);
+  });
+});
+
+describe('a call that runs in the gate, and that its client cancels', () => {
+  const cancelled = (requestId: number) =>
+    JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
+
+  it('in shadow mode is recorded as cancelled, and not as a server that was lost', LONG, async () => {
+    const { p, act, raw } = await piped({ mode: 'shadow' });
+    act(1, { how: 'hang' });
+    await expect.poll(() => calls(p), SOON).toEqual(['hang']);
+    raw(cancelled(1));
+    const ended = async () => (await p.keyturn.ledger.entries({ kind: 'mcp.shadow_ended' } as never)).entries;
+    await expect.poll(ended, SOON).toHaveLength(1);
+    const about = await entriesAbout(p.keyturn, (await ended())[0]!.subject);
+    const entry = about.find(({ kind }) => kind === 'mcp.shadow_ended');
+    expect(entry!.body).toMatchObject({ result: 'partial', reason_code: 'RUN_CANCELLED' });
+  });
+
+  it('under a grant is recorded as cancelled', LONG, async () => {
+    const p = await mcpProject({ odd: { script: SERVERS.odd, args: ['plain', '{files}/log'] } });
+    await accepted(p.keyturn, 'odd', p.ada);
+    await enrolled(p);
+    await p.keyturn.agents.delegate({
+      ...{ delegate: 'scout', actions: ['mcp:odd:*'], ttl_s: 600, approves: true },
+      ...{ grant: { uses: 5 }, reason: 'a test', signer: p.ada },
+    });
+    const gate = gateProcess(p.root, 'scout');
+    gate.send({ id: 1, method: 'tools/call', params: { name: 'odd__act', arguments: { how: 'hang' } } });
+    await expect.poll(() => calls(p), { timeout: 60_000 }).toEqual(['hang']);
+    gate.child.stdin.write(`${cancelled(1)}\n`);
+    const ended = async () => (await p.keyturn.runs.list({})).runs[0];
+    await expect.poll(async () => (await ended())?.result, SOON).toBe('partial');
+    const { intent_id } = (await ended())!;
+    const found = (await entriesAbout(p.keyturn, intent_id)).find(
+      ({ kind }) => kind === 'execution.finished',
+    );
+    expect(found!.body).toMatchObject({ reason_code: 'RUN_CANCELLED' });
   });
 });

@@ -10,7 +10,7 @@ import { posted } from './posted.ts';
 const LONG = { timeout: 90_000 };
 const SOON = { timeout: 20_000 };
 const PASS = { pass: ['resources', 'prompts', 'logging'] };
-const NOBODY = { link: async () => null, hold_ms: 0, holders: new Map<string, number>(), partial: new Map() };
+const NOBODY = { link: async () => null, hold_ms: 0, holders: new Map<string, number>() };
 
 const logOf = ({ files }: { files: string }) =>
   existsSync(join(files, 'log')) ? readFileSync(join(files, 'log'), 'utf8').trim().split('\n') : [];

@@ -31,7 +31,6 @@ export async function piped(
       link: async () => link,
       hold_ms,
       holders: new Map(),
-      partial: new Map(),
       hear: p.keyturn.hearServers,
     },
     entries: (signal) => entriesFromNow(p.keyturn.ledger, signal),

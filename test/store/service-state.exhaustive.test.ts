@@ -51,6 +51,16 @@ describe.each(Object.entries(STATES))('what services remember, %s', (_, opened) 
     expect(await a.swap('kind', 'none', { from: '1', to: '3' })).toBe(false);
   });
 
+  it('is listed by the beginning of its key, which is no pattern', async () => {
+    const [a, b] = await opened();
+    for (const key of ['a.1', 'a.2', 'ab', '%', 'a_1']) await a.put('kind', row(key), 10);
+    const keys = async (beginning?: string) => (await b.list('kind', beginning)).map(({ key }) => key);
+    expect(await keys('a.')).toEqual(['a.1', 'a.2']);
+    expect(await keys('%')).toEqual(['%']);
+    expect(await keys('a_')).toEqual(['a_1']);
+    expect(await keys()).toHaveLength(5);
+  });
+
   it('is of so many at most: the oldest goes', async () => {
     const [a, b] = await opened();
     for (const key of ['1', '2', '3', '4']) await a.put('kind', row(key), 3);

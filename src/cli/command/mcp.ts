@@ -48,7 +48,6 @@ function callerOf(keyturn: Keyturn, { options }: Call): McpCaller {
     link: consoleOf(keyturn),
     hold_ms: holdOf(options.hold),
     holders: new Map(),
-    partial: new Map(),
     hear: keyturn.hearServers,
     entries: (signal) => entriesFromNow(keyturn.ledger, signal),
   };

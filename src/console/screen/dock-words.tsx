@@ -6,7 +6,7 @@ import type { ScreenLook } from '../look.ts';
 import type { Looked } from '../looked.ts';
 import type { Button, DockProps } from '../part/dock.tsx';
 import { Target } from '../part/text.tsx';
-import { clockOf, deedOf, undoFact } from '../words.ts';
+import { clockOf, cut, deedOf, undoFact } from '../words.ts';
 import { EndedWords } from './ended.tsx';
 
 interface AnswerState {
@@ -38,8 +38,8 @@ export function dockIn(
       <bdi>
         {unseen
           .slice(0, 2)
-          .map((one) => visible(one).slice(0, 40))
-          .join(', ')}
+          .map((one) => cut(visible(one)))
+          .join('; ')}
       </bdi>
       {unseen.length > 2 ? ` and ${unseen.length - 2} more` : ''}
     </span>

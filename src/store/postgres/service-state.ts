@@ -18,7 +18,7 @@ const TRIM = `DELETE FROM keyturn.service_state WHERE tenant = $1 AND kind = $2 
 const SWAP = `UPDATE keyturn.service_state SET value = $5 WHERE ${ONE} AND value = $4 AND ${LIVES} RETURNING key`;
 const TAKE = `DELETE FROM keyturn.service_state WHERE ${ONE} RETURNING CASE WHEN ${LIVES} THEN value END AS value`;
 const LIST = `SELECT key, value FROM keyturn.service_state WHERE tenant = $1 AND kind = $2 AND ${LIVES}
-  ORDER BY since, key`;
+  AND starts_with(key, $3) ORDER BY since, key`;
 const LEASE = `INSERT INTO keyturn.service_state AS held (tenant, kind, key, value, until, since)
   VALUES ($1, $2, $3, $4, ${END(5)}, clock_timestamp())
   ON CONFLICT (tenant, kind, key) DO UPDATE SET value = EXCLUDED.value, until = EXCLUDED.until
@@ -41,7 +41,8 @@ export function serviceStateOf(session: Session, tenant: Tenant): ServiceState {
     },
     swap: async (kind, key, { from, to }) => (await ask(SWAP, kind, key, from, to)).length === 1,
     take: async (kind, key) => valueIn(await ask(TAKE, kind, key)),
-    list: async (kind) => (await ask(LIST, kind)) as { key: string; value: string }[],
+    list: async (kind, beginning = '') =>
+      (await ask(LIST, kind, beginning)) as { key: string; value: string }[],
     lease: async (kind, key, holder, ttl_ms) => (await ask(LEASE, kind, key, holder, ttl_ms)).length === 1,
   };
 }
