@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { AgentContext } from './agent/context.ts';
 import { excerptOfProof } from './audit/excerpt.ts';
 import { auditProof } from './audit/proof.ts';
@@ -41,7 +42,7 @@ import { storyInFile } from './journey/story.ts';
 import type { Entry } from './ledger/entry.ts';
 import { openHeadOf } from './ledger/head.ts';
 import { limits } from './limits.ts';
-import type { PlanSpec } from './plan/spec.ts';
+import type { PlanSource, PlanSpec } from './plan/spec.ts';
 import { alone, isLockTaken } from './project/alone.ts';
 import type { BackupRequest } from './project/backup.ts';
 import { type Config, readConfig } from './project/config.ts';
@@ -54,6 +55,7 @@ import {
   humanKeyFiles,
   humanKeysHere,
   keepHumanKey,
+  keepKeyFile,
   openHumanKey,
   openKeyFile,
   readAgentKey,
@@ -212,6 +214,12 @@ export class Keyturn {
   static requirePassphrase = (name: string, at: string, passphrase: Passphrase): Promise<void> =>
     requirePassphrase(passphrase, chooserOf(name, at));
   static makeKey = makeKey;
+  /** A new key of a human, in a file for a machine without a project. One that is there is never overwritten. */
+  static createKeyFile = async (name: string, path: string, passphrase: Passphrase): Promise<Signer> =>
+    keepKeyFile(path, await makeKey(name, dirname(path), passphrase));
+  /** A plan as its author wrote it, read without a project: which of its paths are protected, the project says when it is proposed. */
+  static readPlan = async (source: Pick<PlanSource, 'plan' | 'config'>) =>
+    (await import('./plan/spec.ts')).readPlanSpec({ ...source, registries: [], now: now() });
   /** What this machine offers for confining a tool. */
   static machine = () => inspectMachine();
   /** Refuses where a tool that names no user would get no sandbox. It tries one. */
@@ -415,8 +423,11 @@ export class Keyturn {
 export type { Excerpt } from './audit/excerpt.ts';
 export type { Conditions } from './capability/conditions.ts';
 export type { ResourceScope } from './capability/scope.ts';
-export { type ActKnown, expectedAct } from './display/expected.ts';
+export { areAllDrawn, comparedDiffs, hasDiffs } from './display/diff-check.ts';
+export type { ActKnown } from './display/expected.ts';
+export { expectedActs } from './display/expected-acts.ts';
 export { loneCredentialWords } from './display/lone-credential.ts';
+export { sealedPolicies } from './display/policy-check.ts';
 export {
   ALARMS,
   type Alarm,
@@ -427,7 +438,6 @@ export {
   type Weight,
 } from './display/shown.ts';
 export {
-  type ExpectedOfProposer,
   isSealedAs,
   rebuiltAct,
   sealedProposal,
@@ -454,7 +464,7 @@ export type { Account } from './identity/account.ts';
 export { type Proof, verifyProof } from './identity/act.ts';
 export { assuranceOf } from './identity/assurance.ts';
 export { type Credential, keyCredential, type NewCredential, requireMadeBy } from './identity/credential.ts';
-export type { Delegation } from './identity/delegation.ts';
+export { type Delegation, includes } from './identity/delegation.ts';
 export { type Draft, REHEARSED } from './identity/draft.ts';
 export type { HumanKey } from './identity/keyfile.ts';
 export { type Assertion, challengeOf, type Passkey } from './identity/passkey.ts';

@@ -5,7 +5,11 @@ import { say } from './say.ts';
 import { serviceOf } from './service.ts';
 
 /** What a command works with: every verb, of the project on this machine or of a service, and the key files of who acts. */
-export interface Opened extends Face, Pick<Keyturn, 'keyFiles' | 'unlock' | 'close'> {
+export interface Opened
+  extends Face,
+    Pick<Keyturn, 'keyFiles' | 'unlock' | 'close'>,
+    // Where keys of humans are kept: a service keeps none.
+    Partial<Pick<Keyturn, 'createKey' | 'layout'>> {
   /** The address of the service; absent for the project on this machine. */
   readonly service?: string;
 }
