@@ -26,6 +26,7 @@ import { draftAct, finishDraft, rehearseAct } from './identity/draft.ts';
 import { forgetting, type Passphrase, requirePassphrase } from './identity/passphrase.ts';
 import { activeCredentials, type Principal } from './identity/principal.ts';
 import * as auditingFiles from './journey/audit-file.ts';
+import type { Bound } from './journey/bound.ts';
 import { type Context, requireIntent } from './journey/context.ts';
 import type { IssueAnswer, IssueAsked } from './journey/control-plane.ts';
 import * as enrolling from './journey/enrol.ts';
@@ -220,6 +221,11 @@ export class Keyturn {
   /** A plan as its author wrote it, read without a project: which of its paths are protected, the project says when it is proposed. */
   static readPlan = async (source: Pick<PlanSource, 'plan' | 'config'>) =>
     (await import('./plan/spec.ts')).readPlanSpec({ ...source, registries: [], now: now() });
+  /** What a human signs about a simulation, made again from its definition, and from what its activation binds. */
+  static sealedSimulation = async (definition: object, status: string) =>
+    (await import('./agent/sealed.ts')).sealedSimulation(definition, status);
+  static sealedActivation = async (definition: object, value: Bound) =>
+    (await import('./agent/sealed.ts')).sealedActivation(definition, value);
   /** What this machine offers for confining a tool. */
   static machine = () => inspectMachine();
   /** Refuses where a tool that names no user would get no sandbox. It tries one. */
@@ -452,6 +458,7 @@ export type { Face } from './face/face.ts';
 export type { Request, Result, VerbName } from './face/verbs.ts';
 export type { FinderPacket } from './finder/packet.ts';
 export type { Finder, FinderRequest } from './finder/request.ts';
+export { AGENT_CORE } from './gate/agent-core.ts';
 export type { ConversationStatus } from './gate/agent-state.ts';
 export { missingOf } from './gate/approved.ts';
 export type { CapabilityWord } from './gate/capability-word.ts';

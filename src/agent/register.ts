@@ -5,7 +5,7 @@ import type { Event } from '../event/event.ts';
 import { type CatalogEntry, entryOf } from '../finder/catalog.ts';
 import type { Simulation } from '../finder/simulation.ts';
 import type { RecordedStatus, Simulation as Registered } from '../gate/simulation.ts';
-import { type ActDraft, type ActFacts, drawnId, type Signer, signActs } from '../identity/act.ts';
+import { type ActDraft, type ActFacts, drawnAt, drawnId, type Signer, signActs } from '../identity/act.ts';
 import { hasKey, requireHuman } from '../identity/principal.ts';
 import type { SealedBound } from '../journey/bound.ts';
 import { type BoundSection, showBound } from '../journey/bound-shown.ts';
@@ -24,7 +24,7 @@ import {
 } from './faults.ts';
 import { checkedOf, type Proof, proofOf } from './proof.ts';
 import { checkSamples } from './samples.ts';
-import { consentLines, delegatedActions } from './shown.ts';
+import { approvesByDelegation, consentLines, delegatedActions } from './shown.ts';
 import { definitionOf, type Snapshot, snapshotNow } from './snapshot.ts';
 
 export interface ChangeRequest {
@@ -107,7 +107,7 @@ export async function activateSimulation(context: AgentContext, request: Activat
   if (request.bound !== undefined && request.bound !== bound.digest)
     refuse('ACTIVATION_DIFFERS', 'It is not what was looked at. Look at it again.', { bound: bound.digest });
   const proof = proofOf(context, snapshot, entry, checkedOf(context, entry, bound.value));
-  const expires_at = activeUntil(snapshot.now, request.ttl_s ?? ACTIVE_S);
+  const expires_at = activeUntil(drawnAt(request.signer, snapshot.now), request.ttl_s ?? ACTIVE_S);
   const delegates =
     entry.simulation.effect === undefined
       ? []
@@ -126,11 +126,13 @@ export async function boundNow(context: AgentContext, id: string): Promise<Bound
   const entry = entryOf(catalog, id) ?? refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: id });
   const sealed = await boundOf(context, entry);
   const consent = consentLines(entry.simulation, sealed.value);
-  return { digest: sealed.digest, consent, sections: showBound(sealed.value) };
+  const { value, digest } = sealed;
+  return { digest, value, consent, sections: showBound(value) };
 }
 
 export interface BoundNow {
   readonly digest: Digest;
+  readonly value: SealedBound['value'];
   /** What the signature allows. */
   readonly consent: readonly Line[];
   /** What would run, and what would undo it. */
@@ -251,7 +253,7 @@ async function delegating(
     delegate: AGENT_CORE,
     delegate_key: public_key,
     actions,
-    approves: simulation.risk !== 'HIGH' && !simulation.irreversible,
+    approves: approvesByDelegation(simulation),
     grant: null,
     expires_at,
     delegation: null,

@@ -57,7 +57,7 @@ function statementsOf(
   { statements, at, key, by }: Draft,
   { asked, seen, login: { ledger: origin } }: Acting,
 ): string[] {
-  const known = knownOf(asked, seen);
+  const known = { ...knownOf(asked, seen), acts: statements.length };
   const expected =
     expectedActs(`${namespace}.${name}`, known) ??
     refuse('HOST_ONLY', 'This act can be signed only on the host.');
@@ -67,9 +67,14 @@ function statementsOf(
   return expected.map((one, i) => {
     const made = rebuiltAct(statements[i]!, one, { origin, by, key, at, deadline }, before);
     if ('differs' in made) return other(made.differs);
-    before = made.free;
+    before = { ...before, ...made.free, subject: subjectIn(made.text) };
     return made.text;
   });
+}
+
+/** What an act is about may be an id that the act itself gives. A proposal is about nothing else. */
+function subjectIn(text: string): Json {
+  return (JSON.parse(text) as Asked).subject ?? null;
 }
 
 /** What was computed here counts, and no other: where something else is asked for, it was not what was shown. */

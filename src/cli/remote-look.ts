@@ -1,5 +1,6 @@
 import type { Json } from '../canonical/json.ts';
 import {
+  AGENT_CORE,
   actionOf,
   areAllDrawn,
   audienceOf,
@@ -11,6 +12,7 @@ import {
   isSealedAs,
   Keyturn,
   neededScope,
+  onlyKeyOf,
   type RemoteLogin,
   type Request,
   type Result,
@@ -44,6 +46,8 @@ const ABOUT: Readonly<Record<string, (asked: Asked) => string | null>> = {
   'agents.delegate': ({ grant, actions }) => (grant === undefined ? null : `pins ${JSON.stringify(actions)}`),
   'policies.activate': () => 'policies',
   'ledger.erase': ({ digest }) => `object ${digest}`,
+  'simulations.register': ({ id }) => `simulation ${id}`,
+  'simulations.activate': ({ id }) => `activation ${id}`,
 };
 
 /** Acts that say yes to all that is drawn. */
@@ -99,6 +103,34 @@ export function lookingAt(face: Face, login: RemoteLogin): Looking {
     seen.set(`object ${request.digest}`, { sealed: { objects } });
     return told;
   };
+  const definitions = new Map<string, object>();
+  const get = async (request: Request<'simulations.get'>) => {
+    const told = await face.simulations.get(request);
+    const { definition, status, registered, registered_version } = told;
+    const own = await Keyturn.sealedSimulation(definition, status);
+    const { id, version } = definition;
+    if (own.digest !== told.digest || id !== request.id)
+      refuse('ACT_OTHER', 'The service shows another simulation than its digest covers.');
+    const replaces = registered?.standing_delegation ?? null;
+    const sealed = { digest: own.digest, version, replaces, is_new: registered_version !== version };
+    definitions.set(id, definition);
+    seen.set(`simulation ${id}`, { sealed });
+    return { ...told, lines: own.lines, sections: own.sections };
+  };
+  const bound = async (request: Request<'simulations.bound'>) => {
+    const told = await face.simulations.bound(request);
+    const { id } = request;
+    const { sealed } = seen.get(`simulation ${id}`) ?? other('nothing of it was shown');
+    const own = await Keyturn.sealedActivation(definitions.get(id)!, told.value);
+    if (own.bound !== told.digest)
+      refuse('ACT_OTHER', 'The service shows other programs than its digest covers.');
+    const { principals } = await face.people.list();
+    const core = principals.find(({ name }) => name === AGENT_CORE);
+    const core_key = core ? onlyKeyOf(core) : null;
+    const { bound, actions, approves } = own;
+    seen.set(`activation ${id}`, { sealed: { ...sealed, bound, actions, approves, core_key } });
+    return { ...told, consent: own.consent, sections: own.sections };
+  };
   // What is proposed is what the file here says, and not what a service reads in it.
   const read = async ({ plan, config = null }: Request<'plans.read'>): Promise<Result<'plans.read'>> => {
     const found = await Keyturn.readPlan({ plan, config });
@@ -112,6 +144,7 @@ export function lookingAt(face: Face, login: RemoteLogin): Looking {
       agents: { ...face.agents, pins },
       policies: { ...face.policies, diff },
       ledger: { ...face.ledger, explainErase },
+      simulations: { ...face.simulations, get, bound },
     },
     seenFor: (verb, asked) => {
       const about = ABOUT[verb]?.(asked) ?? null;

@@ -1,9 +1,10 @@
 import { type ActKnown, expectedAct } from './expected.ts';
+import { activatedActs, registeredActs, withdrawnActs } from './expected-simulation.ts';
 import type { ExpectedAct, ExpectedOfProposer } from './signed.ts';
 
 type Expected = ExpectedAct | ExpectedOfProposer;
 
-/** Everything that one call of a verb has signed, in its order; null where that cannot be told without the service. */
+/** Everything that one call of a verb has signed, in its order, where it is `acts` statements; null where that cannot be told without the service. */
 export function expectedActs(verb: string, known: ActKnown): readonly Expected[] | null {
   if (Object.hasOwn(SEVERAL, verb)) return SEVERAL[verb]!(known);
   const act = expectedAct(verb, known);
@@ -43,4 +44,8 @@ const SEVERAL: Readonly<Record<string, (known: ActKnown) => readonly Expected[] 
           fixed: { reason: reason! },
           free: [],
         })),
+  'simulations.register': registeredActs,
+  'simulations.activate': activatedActs,
+  'simulations.deprecate': (known) => withdrawnActs(known, 'Deprecated'),
+  'simulations.disable': (known) => withdrawnActs(known, 'Disabled'),
 };

@@ -14,6 +14,8 @@ export interface ExpectedAct {
   readonly kind: string;
   /** Null where the act itself gives the id that it is about. */
   readonly subject: string | null;
+  /** Where it follows from what one signature covers beside it and stands before it. */
+  readonly subjectOf?: (before: JsonMembers) => Json;
   /** Members that are known, each with its value. */
   readonly fixed: Readonly<Record<string, Json>>;
   /** Members that the service chooses: ids and times. They are drawn beside the button once they are known. */
@@ -71,14 +73,14 @@ export function rebuiltAct(
   const known = { ...expected.fixed, ...free };
   if ('format' in expected)
     return sameAs(theirs, parsed, { format: expected.format, origin, ...known }, free);
-  const { kind, subject, ttl_s, at_most_s = {}, follows } = expected;
+  const { kind, subject, subjectOf, ttl_s, at_most_s = {}, follows } = expected;
   const late = Object.entries(at_most_s).find(
     ([name, s]) => !isWithin(free[name], Date.parse(at) + s * 1000),
   );
   if (late) return { differs: late[0] };
   const until = ttl_s !== undefined && { expires_at: new Date(Date.parse(at) + ttl_s * 1000).toISOString() };
   const body = { ...known, ...follows?.(free, before), ...until, by, key, signed_at: at, deadline };
-  const about = subject ?? String(parsed.subject);
+  const about = subjectOf?.(before) ?? subject ?? String(parsed.subject);
   return sameAs(theirs, parsed, { format: 'keyturn-act/1', origin, kind, subject: about, body }, free);
 }
 

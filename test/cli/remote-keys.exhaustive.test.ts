@@ -107,7 +107,7 @@ describe('an erasure, far from the project', () => {
     await scene.far.talk(['reject', id, ...REASON], SECRET);
     const { effect_digest } = await scene.project.inside(({ intents }) => intents.get({ intent_id: id }));
     const look = await scene.far.run('object', 'erase', effect_digest, '--preview', '--json');
-    const { holders } = answerOf(look).result as { holders: number };
+    const { holders } = answerOf(look).result as unknown as { holders: number };
     const words = ['object', 'erase', effect_digest, ...REASON];
     const turns = [
       ...(holders > 1 ? [[`to erase it for all ${holders}: `, String(holders)] as const] : []),
