@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import type { AgentContext } from './agent/context.ts';
 import { excerptOfProof } from './audit/excerpt.ts';
 import { auditProof } from './audit/proof.ts';
@@ -14,6 +13,7 @@ import { thisAccount } from './effect/process.ts';
 import { requireSandbox } from './effect/sandbox.ts';
 import { userFor } from './effect/user.ts';
 import type { NamedCaller } from './face/caller.ts';
+import { elsewhere } from './face/elsewhere.ts';
 import { type Face, faceFor, namespacesOn } from './face/face.ts';
 import { type Methods, methodsOf } from './face/verb.ts';
 import { VERBS } from './face/verbs.ts';
@@ -26,7 +26,6 @@ import { draftAct, finishDraft, rehearseAct } from './identity/draft.ts';
 import { forgetting, type Passphrase, requirePassphrase } from './identity/passphrase.ts';
 import { activeCredentials, type Principal } from './identity/principal.ts';
 import * as auditingFiles from './journey/audit-file.ts';
-import type { Bound } from './journey/bound.ts';
 import { type Context, requireIntent } from './journey/context.ts';
 import type { IssueAnswer, IssueAsked } from './journey/control-plane.ts';
 import * as enrolling from './journey/enrol.ts';
@@ -43,7 +42,7 @@ import { storyInFile } from './journey/story.ts';
 import type { Entry } from './ledger/entry.ts';
 import { openHeadOf } from './ledger/head.ts';
 import { limits } from './limits.ts';
-import type { PlanSource, PlanSpec } from './plan/spec.ts';
+import type { PlanSpec } from './plan/spec.ts';
 import { alone, isLockTaken } from './project/alone.ts';
 import type { BackupRequest } from './project/backup.ts';
 import { type Config, readConfig } from './project/config.ts';
@@ -56,7 +55,6 @@ import {
   humanKeyFiles,
   humanKeysHere,
   keepHumanKey,
-  keepKeyFile,
   openHumanKey,
   openKeyFile,
   readAgentKey,
@@ -215,17 +213,8 @@ export class Keyturn {
   static requirePassphrase = (name: string, at: string, passphrase: Passphrase): Promise<void> =>
     requirePassphrase(passphrase, chooserOf(name, at));
   static makeKey = makeKey;
-  /** A new key of a human, in a file for a machine without a project. One that is there is never overwritten. */
-  static createKeyFile = async (name: string, path: string, passphrase: Passphrase): Promise<Signer> =>
-    keepKeyFile(path, await makeKey(name, dirname(path), passphrase));
-  /** A plan as its author wrote it, read without a project: which of its paths are protected, the project says when it is proposed. */
-  static readPlan = async (source: Pick<PlanSource, 'plan' | 'config'>) =>
-    (await import('./plan/spec.ts')).readPlanSpec({ ...source, registries: [], now: now() });
-  /** What a human signs about a simulation, made again from its definition, and from what its activation binds. */
-  static sealedSimulation = async (definition: object, status: string) =>
-    (await import('./agent/sealed.ts')).sealedSimulation(definition, status);
-  static sealedActivation = async (definition: object, value: Bound) =>
-    (await import('./agent/sealed.ts')).sealedActivation(definition, value);
+  /** For a command line that asks a service elsewhere. */
+  static elsewhere = elsewhere;
   /** What this machine offers for confining a tool. */
   static machine = () => inspectMachine();
   /** Refuses where a tool that names no user would get no sandbox. It tries one. */

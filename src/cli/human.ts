@@ -73,7 +73,11 @@ export async function possible<T>(
 }
 
 /** Unlocks a key for an act that is possible, and for no other. A passphrase that does not open it can be typed again. */
-export function unlock(keyturn: Opened, terminal: Terminal, { name }: Possible<unknown>): Promise<Signer> {
+export function unlock(
+  keyturn: Opened,
+  terminal: Terminal,
+  { name }: Pick<Possible<unknown>, 'name'>,
+): Promise<Signer> {
   return withTries(terminal, ['PASSPHRASE_WRONG'], async () =>
     keyturn.unlock(name, await terminal.askSecret(`Passphrase of ${name}: `)),
   );
@@ -139,7 +143,7 @@ export async function newKey(
 ): Promise<Signer> {
   if (createKey && layout) return createKey(name, await newPassphrase(terminal, name, layout.root));
   const path = file ?? refuse('USAGE', 'The new key needs a file.');
-  return Keyturn.createKeyFile(name, path, await newPassphrase(terminal, name, dirname(path)));
+  return Keyturn.elsewhere.createKeyFile(name, path, await newPassphrase(terminal, name, dirname(path)));
 }
 
 /** A new passphrase, typed twice. One that is weak, or typed differently the second time, can be chosen again. */

@@ -1,4 +1,4 @@
-import { type Face, Keyturn } from '../keyturn.ts';
+import { type Face, Keyturn, type Signer } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 import type { Answer, Call } from './answer.ts';
 import { say } from './say.ts';
@@ -10,6 +10,8 @@ export interface Opened
     Pick<Keyturn, 'keyFiles' | 'unlock' | 'close'>,
     // Where keys of humans are kept: a service keeps none.
     Partial<Pick<Keyturn, 'createKey' | 'layout'>> {
+  /** At a service: conversations in requests that this key signs. A login alone only reads. */
+  readonly speaking?: (signer: Signer) => Face['conversations'];
   /** The address of the service; absent for the project on this machine. */
   readonly service?: string;
 }

@@ -12,17 +12,17 @@ import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { actDraft } from '../serve/act.ts';
 import type { Route } from '../serve/route.ts';
-import type { Asked, Seen } from './remote-look.ts';
+import type { AskedRemotely, ShownHere } from './remote-look.ts';
 import { other } from './remote-other.ts';
 
 export interface Acting {
-  readonly asked: Asked;
+  readonly asked: AskedRemotely;
   readonly signer: Signer;
   /** Whose key the act makes known: it signs the same. */
   readonly holder?: Signer;
   readonly login: RemoteLogin;
   /** What was shown of what the act is about; null for an act that says all of it itself. */
-  readonly seen: Seen | null;
+  readonly seen: ShownHere | null;
 }
 
 /** An act is drawn up by the service, made again here from what was shown, signed here, and finished there. */
@@ -38,7 +38,7 @@ export async function acted(asking: Asking, route: Route, acting: Acting): Promi
   if (draft.by !== signer.name || draft.key !== signer.public_key) other('who signs');
   if (Math.abs(Date.parse(draft.at) - Date.now()) > limits.message_signature_s * 1000)
     refuse('CLOCKS_DIFFER', `It is ${draft.at} at the service.`);
-  const { nonce: _, ...rest } = request as Asked;
+  const { nonce: _, ...rest } = request as AskedRemotely;
   if (canonicalText(rest) !== canonicalText(withoutNonce(asked))) other('the request');
   const statements = statementsOf(route, draft, acting).map((one) => Buffer.from(one, 'utf8'));
   if (signer.is_rehearsal) throw REHEARSED;
@@ -47,7 +47,7 @@ export async function acted(asking: Asking, route: Route, acting: Acting): Promi
   return asking.ask(route.path, { request, draft, proofs, ...own }, {});
 }
 
-function withoutNonce({ nonce: _, ...rest }: Asked): Asked {
+function withoutNonce({ nonce: _, ...rest }: AskedRemotely): AskedRemotely {
   return rest;
 }
 
@@ -74,12 +74,12 @@ function statementsOf(
 
 /** What an act is about may be an id that the act itself gives. A proposal is about nothing else. */
 function subjectIn(text: string): Json {
-  return (JSON.parse(text) as Asked).subject ?? null;
+  return (JSON.parse(text) as AskedRemotely).subject ?? null;
 }
 
 /** What was computed here counts, and no other: where something else is asked for, it was not what was shown. */
-function knownOf(asked: Asked, seen: Seen | null): Asked {
-  const flat = { ...asked, ...(asked.shown as Asked | undefined) };
+function knownOf(asked: AskedRemotely, seen: ShownHere | null): AskedRemotely {
+  const flat = { ...asked, ...(asked.shown as AskedRemotely | undefined) };
   const { sealed = {}, offered = {} } = seen ?? {};
   const differs = Object.keys(sealed).find(
     (name) => flat[name] !== undefined && canonicalText(flat[name]) !== canonicalText(sealed[name]!),

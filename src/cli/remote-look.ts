@@ -25,20 +25,20 @@ import { other } from './remote-other.ts';
 
 /** What a service tells is compared with what this machine computes from it, before it is drawn. What may be signed about it is kept. */
 
-export type Asked = Readonly<Record<string, Json>>;
+export type AskedRemotely = Readonly<Record<string, Json>>;
 
 /** What was shown, in the words of the act that may follow. */
-export interface Seen {
+export interface ShownHere {
   /** Computed here: an act that says anything else is another one. */
-  readonly sealed: Asked;
+  readonly sealed: AskedRemotely;
   /** What the screen says unless more was asked for. */
-  readonly offered?: Asked;
+  readonly offered?: AskedRemotely;
   /** Something of it is not drawn: it can be looked at, and not be agreed to. */
   readonly in_part?: boolean;
 }
 
 /** What an act is about, by its request; it must have been shown. */
-const ABOUT: Readonly<Record<string, (asked: Asked) => string | null>> = {
+const ABOUT: Readonly<Record<string, (asked: AskedRemotely) => string | null>> = {
   'intents.approve': ({ intent_id }) => `intent ${intent_id}`,
   'intents.turn': ({ intent_id }) => `intent ${intent_id}`,
   'intents.edit': ({ intent_id }) => `intent ${intent_id}`,
@@ -54,14 +54,14 @@ const ABOUT: Readonly<Record<string, (asked: Asked) => string | null>> = {
 const AGREES: ReadonlySet<string> = new Set(['intents.approve', 'intents.turn']);
 
 /** The verbs that show what an act is about, and what was shown by them. */
-export interface Looking {
+export interface RemoteLooks {
   readonly face: Face;
   /** Null for an act that says all of it itself. */
-  seenFor(verb: string, asked: Asked): Seen | null;
+  seenFor(verb: string, asked: AskedRemotely): ShownHere | null;
 }
 
-export function lookingAt(face: Face, login: RemoteLogin): Looking {
-  const seen = new Map<string, Seen>();
+export function lookingAt(face: Face, login: RemoteLogin): RemoteLooks {
+  const seen = new Map<string, ShownHere>();
   const review = async (request: Request<'intents.review'>) => {
     const looked = await reviewed(face, await face.intents.review(request), login);
     seen.set(`intent ${looked.review.intent.intent_id}`, looked.seen);
@@ -107,7 +107,7 @@ export function lookingAt(face: Face, login: RemoteLogin): Looking {
   const get = async (request: Request<'simulations.get'>) => {
     const told = await face.simulations.get(request);
     const { definition, status, registered, registered_version } = told;
-    const own = await Keyturn.sealedSimulation(definition, status);
+    const own = await Keyturn.elsewhere.sealedSimulation(definition, status);
     const { id, version } = definition;
     if (own.digest !== told.digest || id !== request.id)
       refuse('ACT_OTHER', 'The service shows another simulation than its digest covers.');
@@ -121,7 +121,7 @@ export function lookingAt(face: Face, login: RemoteLogin): Looking {
     const told = await face.simulations.bound(request);
     const { id } = request;
     const { sealed } = seen.get(`simulation ${id}`) ?? other('nothing of it was shown');
-    const own = await Keyturn.sealedActivation(definitions.get(id)!, told.value);
+    const own = await Keyturn.elsewhere.sealedActivation(definitions.get(id)!, told.value);
     if (own.bound !== told.digest)
       refuse('ACT_OTHER', 'The service shows other programs than its digest covers.');
     const { principals } = await face.people.list();
@@ -133,7 +133,7 @@ export function lookingAt(face: Face, login: RemoteLogin): Looking {
   };
   // What is proposed is what the file here says, and not what a service reads in it.
   const read = async ({ plan, config = null }: Request<'plans.read'>): Promise<Result<'plans.read'>> => {
-    const found = await Keyturn.readPlan({ plan, config });
+    const found = await Keyturn.elsewhere.readPlan({ plan, config });
     return 'spec' in found ? { spec: found.spec } : { problems: found.problems };
   };
   return {
@@ -172,7 +172,7 @@ async function reviewed(
   face: Face,
   told: Review,
   { ledger }: RemoteLogin,
-): Promise<{ readonly review: Review; readonly seen: Seen }> {
+): Promise<{ readonly review: Review; readonly seen: ShownHere }> {
   const { intent, envelope, effect, alternate_effects } = told;
   const sealed = sealedProposal(envelope, effect, alternate_effects);
   if (!isSealedAs(sealed, envelope, intent))

@@ -4,8 +4,8 @@ import { type Face, Keyturn, type Passphrase, type RemoteLogin, readLogin, type 
 import { Refusal, refuse } from '../refusal.ts';
 import { type Route, routesOf } from '../serve/route.ts';
 import { acted } from './remote-act.ts';
-import { type Asked, lookingAt } from './remote-look.ts';
-import { askingAt } from './service.ts';
+import { type AskedRemotely, lookingAt } from './remote-look.ts';
+import { askingAt, FINISH_MS } from './service.ts';
 
 /** The verbs of a service, in the shape of those of a project: what a command asks for, it asks for there. */
 export async function openService(address: string) {
@@ -17,6 +17,8 @@ export async function openService(address: string) {
     ...face,
     service: address,
     keyFiles: () => new Map<string, string[]>(session === null ? [] : [[name, [key_file]]]),
+    speaking: (signer: Signer) =>
+      remoteFace(askingAt(address, {}, signing(signer, login.ledger), FINISH_MS), login).conversations,
     unlock: (who: string, passphrase: Passphrase) => unlock(login, who, passphrase),
     close: async () => {},
   };
@@ -38,8 +40,12 @@ function loginOver(error: unknown): never {
 }
 
 export function requestSigner(name: string, ledger: string, path: string) {
-  const signer = Keyturn.agentSigner(name, path);
-  return { name, ledger, sign: async (bytes: Uint8Array) => String((await signer.sign([bytes]))[0]) };
+  return signing(Keyturn.agentSigner(name, path), ledger);
+}
+
+/** The key signs each request, and each is for this ledger alone. */
+export function signing({ name, sign }: Signer, ledger: string) {
+  return { name, ledger, sign: async (bytes: Uint8Array) => String((await sign([bytes]))[0]) };
 }
 
 /** A head that the pinned key signed: no other ledger has one. */
@@ -94,7 +100,7 @@ function remoteFace(asking: Asking, login: RemoteLogin): Face {
 }
 
 interface Parts {
-  readonly asked: Asked;
+  readonly asked: AskedRemotely;
   readonly signer?: Signer;
   readonly holder?: Signer;
   readonly signal?: AbortSignal;

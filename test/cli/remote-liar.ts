@@ -58,7 +58,9 @@ export const answering =
 interface FarScene {
   readonly project: Project;
   readonly liar: Liar;
-  /** Logged in, and asks through the liar. */
+  /** Logged in, and asks the service itself. */
+  readonly near: Laptop;
+  /** The same person, who asks through the liar. */
   readonly far: Laptop;
 }
 
@@ -72,9 +74,9 @@ export function farScene() {
     scene.project = await makeProject(join(folder, 'host'));
     const service = await served(scene.project);
     scene.liar = await liarBefore(() => service.address);
-    const near = laptop(scene.project, join(folder, 'laptop'), () => service.address);
-    await near.login();
-    scene.far = scene.liar.laptopOf(scene.project, near);
+    scene.near = laptop(scene.project, join(folder, 'laptop'), () => service.address);
+    await scene.near.login();
+    scene.far = scene.liar.laptopOf(scene.project, scene.near);
     end = () => ended(service);
   });
   afterAll(async () => {
