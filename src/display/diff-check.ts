@@ -149,9 +149,9 @@ function isDrawn({ path, before, after }: PathChange, block: Block | undefined):
 
 const isSameText = (a: readonly string[], b: readonly string[]) => a.join('\n') === b.join('\n');
 
-const EMPTY = sha256('');
+/** No file has the content of an empty one. */
 const contentOf = (state: PathChange['before']) =>
-  state === null || state === 'unknown' ? EMPTY : state.sha256;
+  state === null || state === 'unknown' ? sha256('') : state.sha256;
 
 /** In both contents of a change; none where they are not known before the run. */
 export function charsIn({ before, after }: PathChange): number {

@@ -172,7 +172,7 @@ describe('the class Keyturn', () => {
       ...['entriesInFile', 'storyInFile', 'verifySegments', 'showEffect'],
       ...['copyStore', 'migrateStore', 'rehearse', 'repairStore'],
       // For a command line that asks a service elsewhere.
-      ...['openKeyFile', 'verifyHead', 'elsewhere'],
+      ...['openKeyFile', 'verifyHead'],
     ],
     members: [
       'keysHere',
