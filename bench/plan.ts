@@ -175,9 +175,9 @@ async function runPlan(
     target: nameOf(i),
     operation: { type: 'text_replace', ...edit },
   }));
-  const plan = Buffer.from(JSON.stringify({ plan_id: `bench-${round}`, action_plan }));
+  const plan = JSON.stringify({ plan_id: `bench-${round}`, action_plan });
   const begun = process.hrtime.bigint();
-  const read = await keyturn.plans.read({ plan, config: null });
+  const read = await keyturn.plans.read({ plan });
   if ('problems' in read) throw new Error(read.problems[0]?.message);
   const { intent_id, hash } = await keyturn.intents.propose({
     issuer: 'planner',

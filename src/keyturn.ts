@@ -13,6 +13,7 @@ import { thisAccount } from './effect/process.ts';
 import { requireSandbox } from './effect/sandbox.ts';
 import { userFor } from './effect/user.ts';
 import type { NamedCaller } from './face/caller.ts';
+import { elsewhere } from './face/elsewhere.ts';
 import { type Face, faceFor, namespacesOn } from './face/face.ts';
 import { type Methods, methodsOf } from './face/verb.ts';
 import { VERBS } from './face/verbs.ts';
@@ -212,6 +213,8 @@ export class Keyturn {
   static requirePassphrase = (name: string, at: string, passphrase: Passphrase): Promise<void> =>
     requirePassphrase(passphrase, chooserOf(name, at));
   static makeKey = makeKey;
+  /** For a command line that asks a service elsewhere. */
+  static elsewhere = elsewhere;
   /** What this machine offers for confining a tool. */
   static machine = () => inspectMachine();
   /** Refuses where a tool that names no user would get no sandbox. It tries one. */
@@ -416,8 +419,11 @@ export class Keyturn {
 export type { Excerpt } from './audit/excerpt.ts';
 export type { Conditions } from './capability/conditions.ts';
 export type { ResourceScope } from './capability/scope.ts';
-export { type ActKnown, expectedAct } from './display/expected.ts';
+export { areAllDrawn, comparedDiffs, hasDiffs } from './display/diff-check.ts';
+export type { ActKnown } from './display/expected.ts';
+export { expectedActs } from './display/expected-acts.ts';
 export { loneCredentialWords } from './display/lone-credential.ts';
+export { sealedPolicies } from './display/policy-check.ts';
 export {
   ALARMS,
   type Alarm,
@@ -428,7 +434,6 @@ export {
   type Weight,
 } from './display/shown.ts';
 export {
-  type ExpectedOfProposer,
   isSealedAs,
   rebuiltAct,
   sealedProposal,
@@ -443,6 +448,7 @@ export type { Face } from './face/face.ts';
 export type { Request, Result, VerbName } from './face/verbs.ts';
 export type { FinderPacket } from './finder/packet.ts';
 export type { Finder, FinderRequest } from './finder/request.ts';
+export { AGENT_CORE } from './gate/agent-core.ts';
 export type { ConversationStatus } from './gate/agent-state.ts';
 export { missingOf } from './gate/approved.ts';
 export type { CapabilityWord } from './gate/capability-word.ts';
@@ -455,7 +461,7 @@ export type { Account } from './identity/account.ts';
 export { type Proof, verifyProof } from './identity/act.ts';
 export { assuranceOf } from './identity/assurance.ts';
 export { type Credential, keyCredential, type NewCredential, requireMadeBy } from './identity/credential.ts';
-export type { Delegation } from './identity/delegation.ts';
+export { type Delegation, includes } from './identity/delegation.ts';
 export { type Draft, REHEARSED } from './identity/draft.ts';
 export type { HumanKey } from './identity/keyfile.ts';
 export { type Assertion, challengeOf, type Passkey } from './identity/passkey.ts';

@@ -32,7 +32,7 @@ import {
 } from './faults.ts';
 import { type ActivationProof, checkedOf, proofOf } from './proof.ts';
 import { checkSamples } from './samples.ts';
-import { consentLines, delegatedActions } from './shown.ts';
+import { approvesByDelegation, consentLines, delegatedActions } from './shown.ts';
 import { definitionOf, type Snapshot, snapshotNow } from './snapshot.ts';
 
 export interface ChangeRequest {
@@ -140,11 +140,13 @@ export async function boundNow(context: AgentContext, id: string): Promise<Bound
   const entry = entryOf(catalog, id) ?? refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: id });
   const sealed = await boundOf(context, entry);
   const consent = consentLines(entry.simulation, sealed.value);
-  return { digest: sealed.digest, consent, sections: showBound(sealed.value) };
+  const { value, digest } = sealed;
+  return { digest, value, consent, sections: showBound(value) };
 }
 
 export interface BoundNow {
   readonly digest: Digest;
+  readonly value: SealedBound['value'];
   /** What the signature allows. */
   readonly consent: readonly Line[];
   /** What would run, and what would undo it. */
@@ -265,7 +267,7 @@ async function delegating(
     delegate: AGENT_CORE,
     delegate_key: public_key,
     actions,
-    approves: simulation.risk !== 'HIGH' && !simulation.irreversible,
+    approves: approvesByDelegation(simulation),
     grant: null,
     expires_at,
     delegation: null,

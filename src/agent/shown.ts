@@ -26,8 +26,8 @@ export function effectSections({ effect }: Simulation): BoundSection[] {
 type Template = Parameters<typeof showTemplate>[0];
 
 /** What the signature of an activation allows. */
-export function consentLines({ risk, irreversible }: Simulation, bound: Bound): Line[] {
-  const waits = risk === 'HIGH' || irreversible;
+export function consentLines(simulation: Simulation, bound: Bound): Line[] {
+  const waits = !approvesByDelegation(simulation);
   const actions = delegatedActions(bound);
   return [
     waits
@@ -37,6 +37,11 @@ export function consentLines({ risk, irreversible }: Simulation, bound: Bound): 
       ? []
       : [line('Delegates', [derived(`to ${AGENT_CORE}: `), ...words(actions, 'registry')])]),
   ];
+}
+
+/** Whether it runs on the yes of a user. Everything else waits for an approver. */
+export function approvesByDelegation({ risk, irreversible }: Simulation): boolean {
+  return risk !== 'HIGH' && !irreversible;
 }
 
 /** What an activation delegates to the agent core. A template delegates nothing: its steps have their own delegations. */

@@ -1,4 +1,4 @@
-import type { IntentState, Result } from '../keyturn.ts';
+import { AGENT_CORE, type IntentState, type Result } from '../keyturn.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Opened } from './project.ts';
@@ -53,8 +53,6 @@ async function correlationFor(keyturn: Opened, intent_id: string): Promise<strin
   const entry = entries.find(({ body }) => body.intent_id === intent_id);
   return entry?.subject.slice('agent:'.length) ?? null;
 }
-
-const AGENT_CORE = 'agent-core';
 
 /** What follows an approval: the agent core runs what it proposed itself, and everything else is granted by a human. */
 export async function afterApproval(

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import {
   activeCredentials,
   type IntentState,
@@ -72,7 +74,11 @@ export async function possible<T>(
 }
 
 /** Unlocks a key for an act that is possible, and for no other. A passphrase that does not open it can be typed again. */
-export function unlock(keyturn: Opened, terminal: Terminal, { name }: Possible<unknown>): Promise<Signer> {
+export function unlock(
+  keyturn: Opened,
+  terminal: Terminal,
+  { name }: Pick<Possible<unknown>, 'name'>,
+): Promise<Signer> {
   return withTries(terminal, ['PASSPHRASE_WRONG'], async () =>
     keyturn.unlock(name, await terminal.askSecret(`Passphrase of ${name}: `)),
   );
@@ -111,6 +117,32 @@ export async function actAs<T>(
     await showAll(terminal, show(terminal.columns));
     return signAsked(keyturn, terminal, asked);
   });
+}
+
+/** Where the new key of a human is kept: with the project, and where there is none, in a new file. Asked before anything is typed. */
+export function requireKeyPlace({ createKey }: Opened, file: string | undefined): void {
+  requireNew(file);
+  if (createKey && file !== undefined)
+    refuse('USAGE', "A human's key is kept in the project: --key-out goes with --agent, or with --service.");
+  if (!createKey && file === undefined)
+    refuse('USAGE', 'The key is made on this machine: say with --key-out FILE where it is kept.');
+}
+
+export function requireNew(file: string | undefined): void {
+  if (file !== undefined && existsSync(file))
+    refuse('WRITE_FAILED', `${file} exists already. It is never overwritten: choose another name.`);
+}
+
+/** A new key of a human, under a new passphrase. Neither the key nor the passphrase leaves this machine. */
+export async function newKey(
+  { createKey, layout }: Opened,
+  terminal: Terminal,
+  name: string,
+  file: string | undefined,
+): Promise<Signer> {
+  if (createKey && layout) return createKey(name, await newPassphrase(terminal, name, layout.root));
+  const path = file ?? refuse('USAGE', 'The new key needs a file.');
+  return Keyturn.elsewhere.createKeyFile(name, path, await newPassphrase(terminal, name, dirname(path)));
 }
 
 /** A new passphrase, typed twice. One that is weak, or typed differently the second time, can be chosen again. */

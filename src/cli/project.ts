@@ -1,11 +1,17 @@
-import { type Face, Keyturn } from '../keyturn.ts';
+import { type Face, Keyturn, type Signer } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 import type { Answer, Call } from './answer.ts';
 import { say } from './say.ts';
 import { serviceOf } from './service.ts';
 
 /** What a command works with: every verb, of the project on this machine or of a service, and the key files of who acts. */
-export interface Opened extends Face, Pick<Keyturn, 'keyFiles' | 'unlock' | 'close'> {
+export interface Opened
+  extends Face,
+    Pick<Keyturn, 'keyFiles' | 'unlock' | 'close'>,
+    // Where keys of humans are kept: a service keeps none.
+    Partial<Pick<Keyturn, 'createKey' | 'layout'>> {
+  /** At a service: conversations in requests that this key signs. A login alone only reads. */
+  readonly speaking?: (signer: Signer) => Face['conversations'];
   /** The address of the service; absent for the project on this machine. */
   readonly service?: string;
 }

@@ -27,23 +27,24 @@ export function addressIn(text: string): string {
 
 /** How long one answer may take. A wait is ended by the service, and by its own signal. */
 const ANSWER_MS = 60_000;
-/** What a human signed may take long: a rollback puts files back. */
-const FINISH_MS = 15 * 60_000;
+/** What a human signed may take long: a rollback puts files back, and a step of a conversation runs. */
+export const FINISH_MS = 15 * 60_000;
 
 /** Asks a service. Whatever is wrong with it, or on the way to it, is a refusal. */
 export function askingAt(
   address: string,
   shown: Readonly<Record<string, string>>,
   signer: RequestSigner | null = null,
+  answer_ms = ANSWER_MS,
 ): Asking {
   const asking = asker(address, shown, signer);
-  const timed = <T>(ask: (options: CallOptions) => Promise<T>, { signal }: CallOptions, most = ANSWER_MS) =>
+  const timed = <T>(ask: (options: CallOptions) => Promise<T>, { signal }: CallOptions, most = answer_ms) =>
     ask({ signal: signal ?? AbortSignal.timeout(most) }).catch((error: unknown) => {
       throw signal?.aborted && error === signal.reason ? error : refusalOf(address, error);
     });
   return {
     ask: (path, request, options) =>
-      timed((all) => asking.ask(path, request, all), options, 'proofs' in request ? FINISH_MS : ANSWER_MS),
+      timed((all) => asking.ask(path, request, all), options, 'proofs' in request ? FINISH_MS : answer_ms),
     open: (asked, options) => timed((all) => asking.open(asked, all), options),
     end: (options) => timed((all) => asking.end(all), options),
   };

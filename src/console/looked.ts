@@ -46,16 +46,27 @@ const DIFF_LINES = 1_000;
 export async function lookAt(api: Client, intent_id: string): Promise<Looked> {
   const review = await api.intents.review({ intent_id, diff_lines: DIFF_LINES });
   const { intent, envelope, effect } = review;
-  const own = sealedProposal(envelope, effect);
+  const own = sealedProposal(envelope, effect, review.alternate_effects);
   const shown = await drawnFrom(effect, review.shown);
   const diffs =
     effect.kind === 'plan' ? await diffsOf(api, effect, shown, { intent_id, hash: own.hash }) : null;
+  const is_whole = effect.kind !== 'plan' || !WAITING.has(intent.status) || (await isWhole(effect, shown));
+  const alternates = await Promise.all(
+    review.alternate_effects.map((one, i) => drawnFrom(one, review.alternates[i]!)),
+  );
   return {
-    ...{ review, effect, shown, diffs },
+    ...{ review: { ...review, alternates }, effect, shown, diffs },
     sealed: own,
-    honest: isSealedAs(own, envelope, intent) && !diffs?.is_other,
+    honest: isSealedAs(own, envelope, intent) && !diffs?.is_other && is_whole,
     at: Date.now(),
   };
+}
+
+/** What has diffs: of what has run, the files are others by now. */
+const WAITING: ReadonlySet<string> = new Set(['proposed', 'approved']);
+
+async function isWhole(effect: PlanEffect, shown: ShownEffect): Promise<boolean> {
+  return (await import('../display/diff-check.ts')).areAllDrawn(effect, shown);
 }
 
 /** Where nothing is drawn of the files, nothing is compared. */

@@ -4,7 +4,8 @@ import { limits } from '../limits.ts';
 import type { FileState, PathChange, PlanEffect } from '../plan/model.ts';
 import type { Hunk } from '../plan/report/hunk.ts';
 import { isPin } from '../plan/state/pin.ts';
-import { type Shown, type ShownHunk, worded } from './shown.ts';
+import { BINARY, namesOf } from './diff.ts';
+import { type Block, type Shown, type ShownHunk, worded } from './shown.ts';
 
 /**
  * Diffs need the files, which only the service has. A screen that draws a diff of a service compares it here with the two texts, and
@@ -116,6 +117,41 @@ export function comparedDiffs(
   };
   return { is_other, unchecked, isPart };
 }
+
+/** Whether each change of a file is drawn, or what is missing of it is said. A diff that a service leaves out would be signed unseen. */
+export function areAllDrawn({ actions }: PlanEffect, { parts, alarms }: Shown): boolean {
+  if (alarms.some((one) => one.alarm === 'unseen')) return true;
+  return actions.every(({ action_type, changes }, n) => {
+    const diffs = (parts[n]?.blocks ?? []).filter(({ kind }) => kind === 'diff');
+    const diffOf = (path: string) =>
+      diffs.find(({ title }) => title.map(({ text }) => text).join('') === worded(path, 'agent').text);
+    // A file that is only renamed brings nothing new, and what only the run can tell has no diff.
+    const is_told = action_type === 'FILE_RENAME';
+    return changes.every(
+      (change) => is_told || isPin(change) || !isKnown(change) || isDrawn(change, diffOf(change.path)),
+    );
+  });
+}
+
+function isKnown({ before, after }: PathChange): boolean {
+  return before !== 'unknown' && after !== 'unknown';
+}
+
+/** Without lines there is only a file that is not text, and says so; that goes away; or whose content stays. */
+function isDrawn({ path, before, after }: PathChange, block: Block | undefined): boolean {
+  if (block === undefined || block.left_out > 0) return false;
+  const { hunks, lines } = block;
+  const names = namesOf(path, before !== null, after !== null);
+  if (hunks.length === 0 && isSameText(lines, [...names, BINARY])) return true;
+  const is_whole = hunks.length > 0 || after === null || contentOf(before) === contentOf(after);
+  return is_whole && isSameText(lines, names);
+}
+
+const isSameText = (a: readonly string[], b: readonly string[]) => a.join('\n') === b.join('\n');
+
+/** No file has the content of an empty one. */
+const contentOf = (state: PathChange['before']) =>
+  state === null || state === 'unknown' ? sha256('') : state.sha256;
 
 /** In both contents of a change; none where they are not known before the run. */
 export function charsIn({ before, after }: PathChange): number {

@@ -17,6 +17,16 @@ export interface DiffRoom {
   lines: number;
 }
 
+export const BINARY = 'The file is binary. Its size and its hash are part of what is approved.';
+
+/** The two lines that name the file. */
+export function namesOf(path: string, was: boolean, will_be: boolean): readonly [string, string] {
+  return [
+    `--- ${was ? visible(`a/${path}`) : '/dev/null'}`,
+    `+++ ${will_be ? visible(`b/${path}`) : '/dev/null'}`,
+  ];
+}
+
 /** A diff as people know it, with the two lines that name the file. */
 export function diffBlock(
   { path, from, was, will_be }: DiffOf,
@@ -24,18 +34,13 @@ export function diffBlock(
   left_out = 0,
   room: DiffRoom | null = null,
 ): Block {
-  const said =
-    diff.kind === 'binary' ? ['The file is binary. Its size and its hash are part of what is approved.'] : [];
+  const said = diff.kind === 'binary' ? [BINARY] : [];
   const hunks = diff.kind === 'binary' ? [] : (diff.hunks ?? []);
   return {
     kind: 'diff',
     title: [worded(path, from)],
     from,
-    lines: [
-      `--- ${was ? visible(`a/${path}`) : '/dev/null'}`,
-      `+++ ${will_be ? visible(`b/${path}`) : '/dev/null'}`,
-      ...said,
-    ],
+    lines: [...namesOf(path, was, will_be), ...said],
     hunks: room === null ? hunks.map(visibleHunk) : slicesOfAll(hunks).map((one) => within(room, one)),
     left_out,
   };

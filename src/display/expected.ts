@@ -1,4 +1,7 @@
-import type { Json } from '../canonical/json.ts';
+import type { Json, JsonObject } from '../canonical/json.ts';
+import { type Bounds, type BoundsAsked, sealBounds } from '../capability/bounds.ts';
+import { keyCredential } from '../identity/credential.ts';
+import { type GrantPin, sealGrantBounds } from '../identity/grant.ts';
 import { limits } from '../limits.ts';
 import type { ExpectedAct } from './signed.ts';
 
@@ -16,6 +19,7 @@ interface ActRow {
   readonly fixed?: Readonly<Record<string, Json>>;
   readonly free?: readonly string[];
   readonly at_most_s?: Readonly<Record<string, number>>;
+  readonly follows?: ExpectedAct['follows'];
 }
 
 const seconds = (asked: Json | undefined, most: number): number => (typeof asked === 'number' ? asked : most);
@@ -30,24 +34,58 @@ const lifeOf = ({ ttl_s, approval_ttl_s }: ActKnown, approves: boolean): Record<
   };
 };
 
-const order = (known: ActKnown, approves: boolean): ActRow | null =>
-  // What an order is bound to beside the effect is covered by a digest, which only the service makes.
-  ['scope', 'conditions', 'tool_category'].some((name) => known[name] !== undefined)
+/** What an order is bound to beside the effect is covered by a digest. Null where what was shown does not say what it covers. */
+const boundsOf = (known: ActKnown): Pick<ActRow, 'fixed' | 'follows'> | null => {
+  if (['scope', 'conditions', 'tool_category'].every((name) => known[name] === undefined))
+    return { fixed: { bounds: null } };
+  const bounds = known.bounds as unknown as Bounds | undefined;
+  if (bounds === undefined) return null;
+  const digestIn = (order_id: Json | undefined) =>
+    sealBounds(known as BoundsAsked, bounds, String(order_id))?.digest ?? null;
+  return { follows: ({ order_id }) => ({ bounds: digestIn(order_id) }) };
+};
+
+const order = (known: ActKnown, approves: boolean): ActRow | null => {
+  const bounds = boundsOf(known);
+  if (bounds === null) return null;
+  return {
+    kind: 'order.given',
+    subject: String(known.intent_id),
+    // A grant shows who is to run it. A turn shows only what the effect is bound to.
+    same: ['hash', 'attempt', 'effect_digest', 'action', ...(approves ? [] : ['audience'])],
+    ...(approves && { given: ['audience'] }),
+    free: ['order_id', 'expires_at', 'lapses_at', ...(approves ? ['approves_until'] : [])],
+    at_most_s: lifeOf(known, approves),
+    ...bounds,
+    fixed: {
+      ...bounds.fixed,
+      holder: known.holder ?? null,
+      delegation: known.delegation ?? null,
+      ...(!approves && { approves_until: null }),
+    },
+  };
+};
+
+/** What bounds the arguments of a grant is covered by a digest, with the definitions of its tools. Null where these were not shown. */
+const grantOf = ({ grant, pins }: ActKnown): Json | null => {
+  if (pins === undefined) return null;
+  const { uses, arguments: schema } = grant as { uses: number; arguments?: JsonObject };
+  return { uses, bounds: sealGrantBounds(schema, pins as unknown as readonly GrantPin[]).digest };
+};
+
+/** Null where the key is no Ed25519 key: a passkey is enrolled by its own page. */
+const enrolled = ({ name, principal, public_key, roles }: ActKnown): ActRow | null =>
+  public_key === undefined
     ? null
     : {
-        kind: 'order.given',
-        subject: String(known.intent_id),
-        // A grant shows who is to run it. A turn shows only what the effect is bound to.
-        same: ['hash', 'attempt', 'effect_digest', 'action', ...(approves ? [] : ['audience'])],
-        ...(approves && { given: ['audience'] }),
+        kind: 'key.enrolled',
+        subject: String(name),
+        same: [],
         fixed: {
-          bounds: null,
-          holder: known.holder ?? null,
-          delegation: known.delegation ?? null,
-          ...(!approves && { approves_until: null }),
+          principal: principal!,
+          credential: public_key === null ? null : (keyCredential(String(public_key)) as unknown as Json),
+          roles: roles ?? [],
         },
-        free: ['order_id', 'expires_at', 'lapses_at', ...(approves ? ['approves_until'] : [])],
-        at_most_s: lifeOf(known, approves),
       };
 
 const freeze = (kind: string, { scope }: ActKnown): ActRow => ({
@@ -122,6 +160,12 @@ const ROWS: Readonly<Record<string, (known: ActKnown) => ActRow | null>> = {
     subject: 'system',
     same: ['public_key', 'reason'],
   }),
+  'people.enrol': enrolled,
+  'people.addCredential': ({ name }) => ({
+    kind: 'credential.added',
+    subject: String(name),
+    same: ['credential', 'reason'],
+  }),
   'people.revoke': ({ name }) => ({ kind: 'key.revoked', subject: String(name), same: ['reason'] }),
   'people.assign': ({ name }) => ({
     kind: 'role.assigned',
@@ -144,22 +188,29 @@ const ROWS: Readonly<Record<string, (known: ActKnown) => ActRow | null>> = {
     subject: String(name),
     same: ['token_id', 'reason'],
   }),
-  // What bounds the arguments of a grant is covered by a digest, which only the service makes.
-  'agents.delegate': ({ grant, ttl_s }) =>
-    grant !== undefined || typeof ttl_s !== 'number'
-      ? null
-      : {
-          kind: 'delegation.granted',
-          subject: null,
-          same: ['delegate', 'delegate_key', 'actions', 'approves', 'reason'],
-          fixed: { grant: null, delegation: null },
-          free: ['expires_at'],
-          at_most_s: { expires_at: ttl_s },
-        },
+  'agents.delegate': (known) => {
+    const { grant, ttl_s, delegation = null } = known;
+    const given = grant === undefined ? null : grantOf(known);
+    if (typeof ttl_s !== 'number' || (grant !== undefined && given === null)) return null;
+    return {
+      kind: 'delegation.granted',
+      subject: null,
+      same: ['delegate', 'delegate_key', 'actions', 'approves', 'reason'],
+      fixed: { grant: given, delegation },
+      free: ['expires_at'],
+      at_most_s: { expires_at: ttl_s },
+    };
+  },
   'agents.revokeDelegation': ({ delegation_id }) => ({
     kind: 'delegation.revoked',
     subject: String(delegation_id),
     same: ['reason'],
+  }),
+  'policies.activate': () => ({
+    kind: 'policy.activated',
+    subject: 'system',
+    same: ['snapshot', 'replaces', 'reason'],
+    free: ['policies'],
   }),
   'conversations.waive': () => ({
     kind: 'slo.waived',
@@ -171,8 +222,11 @@ const ROWS: Readonly<Record<string, (known: ActKnown) => ActRow | null>> = {
 /** What is to be signed for this act; null where that cannot be told without the service. */
 export function expectedAct(verb: string, known: ActKnown): ExpectedAct | null {
   const row = Object.hasOwn(ROWS, verb) ? ROWS[verb]!(known) : null;
-  if (row === null) return null;
-  const { kind, subject, same, given = [], fixed = {}, free = [], at_most_s } = row;
+  return row && actIn(row, known);
+}
+
+function actIn(row: ActRow, known: ActKnown): ExpectedAct | null {
+  const { kind, subject, same, given = [], fixed = {}, free = [], at_most_s, follows } = row;
   const isKnown = (name: string) => known[name] !== undefined;
   if (!same.every(isKnown)) return null;
   const members = [...same, ...given.filter(isKnown)].map((name) => [name, known[name]!]);
@@ -183,5 +237,6 @@ export function expectedAct(verb: string, known: ActKnown): ExpectedAct | null {
     fixed: { ...Object.fromEntries(members), ...fixed },
     free: [...free, ...chosen],
     ...(at_most_s && { at_most_s }),
+    ...(follows && { follows }),
   };
 }

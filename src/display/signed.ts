@@ -14,6 +14,8 @@ export interface ExpectedAct {
   readonly kind: string;
   /** Null where the act itself gives the id that it is about. */
   readonly subject: string | null;
+  /** Where it follows from what one signature covers beside it and stands before it. */
+  readonly subjectOf?: (before: JsonMembers) => Json;
   /** Members that are known, each with its value. */
   readonly fixed: Readonly<Record<string, Json>>;
   /** Members that the service chooses: ids and times. They are drawn beside the button once they are known. */
@@ -22,6 +24,8 @@ export interface ExpectedAct {
   readonly ttl_s?: number;
   /** Times among `free`: none is later than so many seconds after it is drawn up. */
   readonly at_most_s?: Readonly<Record<string, number>>;
+  /** Members that follow from those in `free`: of this act, and of what one signature covers beside it and stands before it. */
+  readonly follows?: (free: JsonMembers, before: JsonMembers) => JsonMembers;
 }
 
 /** What a proposer signs, which is no act: it says who asks, or takes back what was asked, and allows nothing. */
@@ -58,6 +62,7 @@ export function rebuiltAct(
   theirs: string,
   expected: ExpectedAct | ExpectedOfProposer,
   { by, key, at, deadline, origin }: ActSigning,
+  before: JsonMembers = {},
 ): RebuiltAct | OtherAct {
   const parsed = membersIn(theirs);
   const told = parsed && ('format' in expected ? parsed : membersOf(parsed.body));
@@ -68,14 +73,14 @@ export function rebuiltAct(
   const known = { ...expected.fixed, ...free };
   if ('format' in expected)
     return sameAs(theirs, parsed, { format: expected.format, origin, ...known }, free);
-  const { kind, subject, ttl_s, at_most_s = {} } = expected;
+  const { kind, subject, subjectOf, ttl_s, at_most_s = {}, follows } = expected;
   const late = Object.entries(at_most_s).find(
     ([name, s]) => !isWithin(free[name], Date.parse(at) + s * 1000),
   );
   if (late) return { differs: late[0] };
   const until = ttl_s !== undefined && { expires_at: new Date(Date.parse(at) + ttl_s * 1000).toISOString() };
-  const body = { ...known, ...until, by, key, signed_at: at, deadline };
-  const about = subject ?? String(parsed.subject);
+  const body = { ...known, ...follows?.(free, before), ...until, by, key, signed_at: at, deadline };
+  const about = subjectOf?.(before) ?? subject ?? String(parsed.subject);
   return sameAs(theirs, parsed, { format: 'keyturn-act/1', origin, kind, subject: about, body }, free);
 }
 
@@ -129,25 +134,37 @@ function firstOther(a: JsonMembers, b: JsonMembers): string | null {
 export interface SealedProposal {
   readonly hash: Digest;
   readonly effect_digest: Digest;
+  /** Of what a human may turn to when a run fails: a yes covers it, too. */
+  readonly alternates: readonly Digest[];
   /** What a person compares with `keyturn show`. */
   readonly code: string;
 }
 
-export function sealedProposal(envelope: { readonly nonce: string }, effect: object): SealedProposal {
+export function sealedProposal(
+  envelope: { readonly nonce: string },
+  effect: object,
+  alternates: readonly object[],
+): SealedProposal {
   const hash = sha256(canonicalBytes(envelope));
-  const effect_digest = sha256(canonicalBytes({ effect, nonce: envelope.nonce }));
-  return { hash, effect_digest, code: codeOf(hash) };
+  const digestOf = (one: object) => sha256(canonicalBytes({ effect: one, nonce: envelope.nonce }));
+  return {
+    hash,
+    effect_digest: digestOf(effect),
+    alternates: alternates.map(digestOf),
+    code: codeOf(hash),
+  };
 }
 
 /** Whether what a service tells about a proposal is what was computed from it, and what its envelope says. */
 export function isSealedAs(
-  { hash, effect_digest }: SealedProposal,
+  { hash, effect_digest, alternates }: SealedProposal,
   envelope: Parameters<typeof isTold>[0] & { readonly intent_id: string },
   intent: ToldIntent & { readonly intent_id: string; readonly hash: string },
 ): boolean {
   return (
     hash === intent.hash &&
     effect_digest === intent.effect_digest &&
+    alternates.join() === envelope.alternates.map(({ digest }) => digest).join() &&
     envelope.intent_id === intent.intent_id &&
     isTold(envelope, intent)
   );

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import * as shape from '../event/shape.ts';
 import type { Signer } from '../identity/act.ts';
 import * as delegating from '../journey/delegate.ts';
+import { grantPins } from '../journey/grant-bounds.ts';
 import * as tokening from '../journey/token.ts';
 import { mcpLimits } from '../limits.ts';
 import { tokenUses } from '../project/token-uses.ts';
@@ -74,6 +75,17 @@ export const agents = {
         reason,
       };
     },
+  }),
+
+  pins: read({
+    open_to: 'people',
+    about: 'The tools that a grant of these actions would be for, each with the digest of its definition.',
+    input: () => z.strictObject({ actions: z.array(z.string()).readonly() }),
+    output: () =>
+      z.strictObject({
+        pins: z.array(z.strictObject({ action: z.string(), pin: z.string() }).readonly()).readonly(),
+      }),
+    run: async ({ context }, { actions }) => ({ pins: await grantPins(context, actions) }),
   }),
 
   delegations: read({

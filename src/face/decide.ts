@@ -53,6 +53,8 @@ export const deciding = {
         shown,
         /** What a human may turn to when a run fails: a yes covers it, too. */
         alternates: z.array(shown).readonly(),
+        /** What they are the words of, to be compared with the digests of the envelope. */
+        alternate_effects: z.array(effect()).readonly(),
       }),
     run: async ({ context }, { intent_id, diff_lines }) => {
       const { state, ...seen } = await review(context, intent_id, diff_lines);

@@ -4,9 +4,17 @@ import type { PlanSpec } from '../plan/spec.ts';
 import { planEffect } from './effect.ts';
 import { code, id, reasonCode } from './parts.ts';
 import { shown } from './shown.ts';
-import { act, here, nothing, read, write } from './verb.ts';
+import { act, read, write } from './verb.ts';
 
-const bytes = here<{ readonly plan: Uint8Array; readonly config: Uint8Array | null }>('plan', 'config');
+/** As they were written: what is wrong with them is told with its line. */
+const texts = once(() =>
+  z.strictObject({
+    /** A task plan, or a task envelope with one inside. */
+    plan: z.string(),
+    /** The system config, when it is not part of an envelope. */
+    config: z.string().nullable().optional(),
+  }),
+);
 const problem = once(() =>
   z
     .strictObject({
@@ -73,15 +81,14 @@ export const plans = {
   read: read({
     open_to: 'anyone',
     about: 'Read a plan as an agent wrote it: what `propose` takes, or everything that is wrong with it.',
-    input: nothing,
+    input: texts,
     output: () =>
       z.union([
         z.strictObject({ spec: planSpec() }),
         z.strictObject({ problems: z.array(problem()).readonly() }),
       ]),
-    here: bytes,
-    run: async ({ context }, source) => {
-      const found = await (await load()).readPlan(context, source);
+    run: async ({ context }, { plan, config = null }) => {
+      const found = await (await load()).readPlan(context, { plan, config });
       return 'spec' in found ? { spec: found.spec } : { problems: found.problems };
     },
   }),
@@ -89,15 +96,15 @@ export const plans = {
   validate: read({
     open_to: 'anyone',
     about: 'Everything that is wrong with a plan, each with its place.',
-    input: nothing,
+    input: texts,
     output: () =>
       z.strictObject({
         plan_id: z.string().nullable(),
         actions: z.int(),
         problems: z.array(problem()).readonly(),
       }),
-    here: bytes,
-    run: async ({ context }, source) => (await load()).validatePlan(context, source),
+    run: async ({ context }, { plan, config = null }) =>
+      (await load()).validatePlan(context, { plan, config }),
   }),
 
   preview: read({

@@ -4,6 +4,7 @@ import { once } from '../canonical/once.ts';
 import type { Body } from '../event/event.ts';
 import { packetShape } from '../finder/packet.ts';
 import type { Simulation } from '../finder/simulation.ts';
+import type { Bound } from '../journey/bound.ts';
 import { limits } from '../limits.ts';
 import { digest, id, name, time, why } from './parts.ts';
 import { shown, shownLine } from './shown.ts';
@@ -80,6 +81,10 @@ const listed = once(() =>
 
 /** What would run, each with the words that lead to it. */
 const sections = once(() => z.array(z.strictObject({ title: z.string(), shown }).readonly()).readonly());
+
+const bound = once(
+  () => z.looseObject({ format: z.literal('keyturn-bound/1') }) as unknown as z.ZodType<Bound>,
+);
 
 const fault = z.strictObject({ code: z.string(), message: z.string() }).readonly();
 const leads = name.nullable();
@@ -221,6 +226,8 @@ export const simulations = {
     output: () =>
       z.strictObject({
         digest,
+        /** What the digest covers: programs, sandbox, steps and undo. */
+        value: bound(),
         /** What the signature allows. */
         consent: z.array(shownLine).readonly(),
         sections: sections(),

@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { type Digest, sha256 } from '../canonical/digest.ts';
+import type { Digest } from '../canonical/digest.ts';
 import { canonicalBytes, guardPlain, type Json, type JsonObject, parseJson } from '../canonical/json.ts';
 import { type Delegation, includes } from '../identity/delegation.ts';
+import { type GrantBounds, type GrantPin, sealGrantBounds } from '../identity/grant.ts';
 import { mcpLimits } from '../limits.ts';
 import { pinOf } from '../mcp-call/definition.ts';
 import { callAction, calledName } from '../mcp-call/name.ts';
@@ -18,9 +19,7 @@ const boundsSchema = z.strictObject({
   arguments: z.custom<JsonObject>((value) => typeof value === 'object').nullable(),
   /** The definition of each tool as it was when a human signed. */
   pins: z.array(z.strictObject({ action: z.string(), pin: z.string() })),
-});
-
-export type GrantBounds = z.infer<typeof boundsSchema>;
+}) satisfies z.ZodType<GrantBounds>;
 
 export interface GrantLimits {
   readonly uses: number;
@@ -35,14 +34,16 @@ export async function sealGrant(
   { arguments: schema }: GrantLimits,
 ): Promise<{ readonly digest: Digest; readonly bytes: Uint8Array }> {
   if (schema !== undefined) await validatorOf(schema);
-  const pins = (await Promise.all(actions.map((action) => pinsOf(context, action)))).flat();
-  if (pins.length === 0) refuse('GRANT_BOUNDS_MALFORMED', `No tool does ${actions.join(', ')}.`);
-  const bounds: GrantBounds = { format: 'keyturn-grant/1', arguments: schema ?? null, pins };
-  const bytes = canonicalBytes(bounds as unknown as Json);
-  return { bytes, digest: sha256(bytes) };
+  return sealGrantBounds(schema, await grantPins(context, actions));
 }
 
-async function pinsOf(context: Context, action: string): Promise<GrantBounds['pins']> {
+/** The tools that these actions are for now, each with the digest of its definition. */
+export async function grantPins(context: Context, actions: readonly string[]): Promise<readonly GrantPin[]> {
+  const pins = (await Promise.all(actions.map((action) => pinsOf(context, action)))).flat();
+  return pins.length > 0 ? pins : refuse('GRANT_BOUNDS_MALFORMED', `No tool does ${actions.join(', ')}.`);
+}
+
+async function pinsOf(context: Context, action: string): Promise<GrantPin[]> {
   const [, server] = /^mcp:([a-z0-9-]+):/.exec(action) ?? [];
   if (server !== undefined) {
     const { accepted } = await acceptedServer(context, server);

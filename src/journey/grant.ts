@@ -1,5 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { PublicKey } from '../canonical/ed25519.ts';
+import { sealBounds } from '../capability/bounds.ts';
 import type { Event } from '../event/event.ts';
 import { approvedNow, type Standing } from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
@@ -19,7 +20,7 @@ import { approversOf, decideIssue, type Issuing, issueOf } from './issue.ts';
 import { observedGrant } from './observe.ts';
 import { seenOf } from './seen.ts';
 import { refused, requireDelegation } from './submit.ts';
-import { sealBounds, type Terms, type TermsRequest, termsOf } from './terms.ts';
+import { type Terms, type TermsRequest, termsOf } from './terms.ts';
 
 interface OrderRequest extends TermsRequest {
   readonly intent_id: string;

@@ -22,6 +22,7 @@ export interface Review {
   readonly shown: Shown;
   /** What a human may turn to when a run fails: a yes covers it, too. */
   readonly alternates: readonly Shown[];
+  readonly alternate_effects: readonly Effect[];
 }
 
 /** With `diff_lines`, diffs that have more lines in all are shown without the lines of the rest: `hunksApart` reads those. */
@@ -32,10 +33,11 @@ export async function review(context: Context, intent_id: string, diff_lines?: n
   const waiting = state.status === 'proposed' || state.status === 'approved';
   const room = diff_lines === undefined ? undefined : { lines: diff_lines };
   const shown = waiting ? await shownNow(context, state, { envelope, effect }, room) : showEffect(effect);
-  const alternates: Shown[] = [];
+  const alternate_effects: Effect[] = [];
   for (const { effect_digest } of state.choices.slice(1))
-    alternates.push(showEffect(openEffect(await context.store.object(effect_digest))));
-  return { state, envelope, effect, shown, alternates };
+    alternate_effects.push(openEffect(await context.store.object(effect_digest)));
+  const alternates = alternate_effects.map((one) => showEffect(one));
+  return { state, envelope, effect, shown, alternates, alternate_effects };
 }
 
 /** The diffs are made from the files as they are, and shown only if those are still the files that the hash covers. */

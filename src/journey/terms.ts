@@ -1,6 +1,5 @@
-import { type Digest, sha256 } from '../canonical/digest.ts';
 import { guardPlain, isSameJson, parseJson } from '../canonical/json.ts';
-import { type Bounds, boundsBytes } from '../capability/bounds.ts';
+import type { Bounds } from '../capability/bounds.ts';
 import { type Conditions, parseConditions } from '../capability/conditions.ts';
 import { canonicalScope, isScopeWithin, type ResourceScope } from '../capability/scope.ts';
 import type { CapabilityClaims } from '../capability/token.ts';
@@ -105,18 +104,6 @@ function lifeOf(
   if (asked_s !== undefined && ends_s > intent_ends_s)
     refuse('CAPABILITY_TOO_LONG', `What it rests on ends at ${expires_at}.`);
   return { ttl_s, expires_at: new Date(Math.min(ends_s, intent_ends_s) * 1000).toISOString() };
-}
-
-/** What an order names of its bounds: nothing where it is for just what the effect needs, under no condition. */
-export function sealBounds(
-  request: TermsRequest,
-  { scope, tool_category, conditions }: Bounds,
-  order_id: string,
-): { readonly digest: Digest; readonly bytes: Uint8Array } | null {
-  const { scope: asked, tool_category: category, conditions: only_if = {} } = request;
-  if (asked === undefined && category === undefined && Object.keys(only_if).length === 0) return null;
-  const bytes = boundsBytes(order_id, { scope, tool_category, conditions });
-  return { digest: sha256(bytes), bytes };
 }
 
 /** What an order was given for, from the bytes that its digest covers. It is held to the same limits as an order that is given now. */

@@ -219,7 +219,7 @@ async function callOwn(
     }
     case 'keyturn_plan': {
       if (!isObject(values.plan)) return badCall('"plan" has to be an object.');
-      const read = await face.plans.read({ plan: Buffer.from(JSON.stringify(values.plan)), config: null });
+      const read = await face.plans.read({ plan: JSON.stringify(values.plan) });
       if ('problems' in read) return only(text(`NOT PROPOSED: ${JSON.stringify(read.problems)}`, true));
       const effect = { kind: 'plan' as const, ...read.spec };
       const declared_goal = textOf(values, 'goal');

@@ -17,9 +17,9 @@ export interface PlanSpec {
 
 export interface PlanSource {
   /** A task plan, or a task envelope with one inside. */
-  readonly plan: Uint8Array;
+  readonly plan: string;
   /** The system config, when it is not part of an envelope. */
-  readonly config: Uint8Array | null;
+  readonly config: string | null;
   readonly registries: readonly string[];
   readonly now: Date;
 }
@@ -38,27 +38,27 @@ export function readPlanSpec(source: PlanSource): ReadSpec {
   return isEnvelope(source.plan) ? fromEnvelope(source) : fromPlan(source);
 }
 
-function isEnvelope(bytes: Uint8Array): boolean {
+function isEnvelope(text: string): boolean {
   try {
-    const value = JSON.parse(Buffer.from(bytes).toString('utf8')) as unknown;
+    const value = JSON.parse(text) as unknown;
     return typeof value === 'object' && value !== null && 'envelope' in value;
   } catch {
     return false;
   }
 }
 
-function fromPlan({ plan: bytes, config: yaml, registries }: PlanSource): ReadSpec {
+function fromPlan({ plan: text, config: yaml, registries }: PlanSource): ReadSpec {
   const config = yaml === null ? null : readSystemConfig(yaml);
   const broken = config !== null && 'problems' in config ? config.problems : [];
   // A broken config does not hide what is wrong with the plan, which is then read without it.
   const narrowed = config && 'config' in config ? config.config : null;
-  const parsed = parsePlan(bytes, { config: narrowed, registries });
+  const parsed = parsePlan(text, { config: narrowed, registries });
   const wrong = 'problems' in parsed ? parsed.problems : [];
   if (broken.length > 0 || 'problems' in parsed)
     return { problems: [...placed('config', broken), ...placed('plan', wrong)] };
-  const value = yaml === null ? null : (parseYaml(yaml).value as JsonObject);
+  const value = yaml === null ? null : (parseYaml(Buffer.from(yaml)).value as JsonObject);
   return {
-    spec: { plan: parseJson(bytes) as JsonObject, config: value, task_id: parsed.plan.task_id },
+    spec: { plan: parseJson(text) as JsonObject, config: value, task_id: parsed.plan.task_id },
     opened: openedWith(parsed.plan, narrowed, registries),
   };
 }
@@ -67,10 +67,10 @@ function placed(source: PlacedProblem['source'], problems: readonly PlanProblem[
   return problems.map((problem) => ({ ...problem, source }));
 }
 
-function fromEnvelope({ plan: bytes, registries, now }: PlanSource): ReadSpec {
-  const opened = openTaskEnvelope(bytes, { registries, now_ms: now.getTime() });
+function fromEnvelope({ plan: text, registries, now }: PlanSource): ReadSpec {
+  const opened = openTaskEnvelope(text, { registries, now_ms: now.getTime() });
   if ('problems' in opened) return { problems: placed('plan', opened.problems) };
-  const { content } = (parseJson(bytes) as { payload: { content: JsonObject } }).payload;
+  const { content } = (parseJson(text) as { payload: { content: JsonObject } }).payload;
   const wrapped = Object.hasOwn(content, 'task_plan');
   const given = wrapped ? content.system_config : undefined;
   const config = typeof given === 'string' ? parseYaml(Buffer.from(given)).value : given;
@@ -85,10 +85,10 @@ function fromEnvelope({ plan: bytes, registries, now }: PlanSource): ReadSpec {
 }
 
 /** Where the actions of a plan stand in what was handed over. */
-export function actionsIn(bytes: Uint8Array): { readonly file: Placed; readonly base: Path } {
+export function actionsIn(text: string): { readonly file: Placed; readonly base: Path } {
   const problems = new Problems();
-  const file = openJson(bytes, problems) ?? refuseProblems(problems.list());
-  if (!isEnvelope(bytes)) return { file, base: ['action_plan'] };
+  const file = openJson(text, problems) ?? refuseProblems(problems.list());
+  if (!isEnvelope(text)) return { file, base: ['action_plan'] };
   const { content } = (file.value as { payload: { content: object } }).payload;
   const inner = Object.hasOwn(content, 'task_plan') ? ['task_plan'] : [];
   return { file, base: ['payload', 'content', ...inner, 'action_plan'] };

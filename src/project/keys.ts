@@ -146,11 +146,15 @@ export function openKeyIn(path: string, name: string): () => OpenKey | null {
 }
 
 /** Keeps the key of a human, sealed as it is. */
-export function keepHumanKey(layout: Layout, { signer, file }: HumanKey): Signer {
+export function keepHumanKey(layout: Layout, key: HumanKey): Signer {
+  return keepKeyFile(newKeyPath(layout, key.signer), key);
+}
+
+export function keepKeyFile(path: string, { signer, file }: HumanKey): Signer {
   const bytes = Buffer.from(file);
   if (readHumanKey(signer.name, bytes).public_key !== signer.public_key)
     refuse('KEY_FILE_INVALID', 'The key file holds another key than the one that signs.');
-  createDurably(newKeyPath(layout, signer), bytes, 0o600);
+  createDurably(path, bytes, 0o600);
   return signer;
 }
 

@@ -349,6 +349,8 @@ async function answerTo(
   const body: JsonObject = is_get ? requestIn(queryIn(request), route.query()!) : await bodyOf(request);
   if (caller.kind !== 'agent' && verb.kind !== 'read') {
     if (route.is_act) return answerAct(keyturn, route, body, actorOf(caller)!);
+    if (route.is_said && caller.kind === 'human')
+      return answerWith(verb.output(), await said(keyturn, route, body, caller.name));
     if (caller.name === null || !route.is_look) refuse('SESSION_READS');
   }
   const actor = actorOf(caller);
@@ -357,10 +359,7 @@ async function answerTo(
     return answerAct(keyturn, route, body, actor);
   const asked = withIdempotencyKey(route, request, body);
   requireNoneOf(verb.here, asked);
-  const face = webFaceFor(keyturn, caller) as unknown as Record<
-    string,
-    Record<string, (request: object) => Promise<unknown>>
-  >;
+  const face = webFaceFor(keyturn, caller) as unknown as Verbs;
   const wait = (verb.here as readonly string[]).includes('signal') ? waitOf(request, door.stopping) : null;
   // Before the answer is made: a deadline that passes meanwhile ends it.
   const from = keyturn.now();
@@ -378,6 +377,22 @@ async function answerTo(
   const how: Lasting = { told, who: quotaNameOf(caller), door: `${namespace}.${name}`, written, from, until };
   return markLasting(response, how);
 }
+
+/** A session only reads. The key that signed this request shows whose words they are. */
+async function said(
+  keyturn: Keyturn,
+  { namespace, name, verb }: Route,
+  body: JsonObject,
+  user_id: string,
+): Promise<unknown> {
+  requireNoneOf(verb.here, body);
+  if (body.user_id !== undefined && body.user_id !== user_id)
+    refuse('CALLER_OTHER', `"${user_id}" does not speak for another user.`);
+  const face = keyturn.as({ name: user_id, account: keyturn.account }) as unknown as Verbs;
+  return face[namespace]![name]!({ ...body, user_id });
+}
+
+type Verbs = Record<string, Record<string, (request: object) => Promise<unknown>>>;
 
 /** A signature counts once, and a session can end without an entry. */
 function hasToken(caller: WebCaller): boolean {

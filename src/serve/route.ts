@@ -23,6 +23,8 @@ export interface Route {
   readonly is_act: boolean;
   /** It writes nothing but that it refused, so a human may ask without a proof, and then it writes nothing. */
   readonly is_look: boolean;
+  /** The words of a user. A human says them in a request that their key signed, and in no other name. */
+  readonly is_said: boolean;
   /** The members of the request, where all are plain enough for a query; null where only a body can hold them. */
   readonly query: () => Readonly<Record<string, Schema>> | null;
   readonly members: () => Readonly<Record<string, Schema>>;
@@ -36,6 +38,11 @@ const OF_THIS_HOST: ReadonlySet<string> = new Set(['ledger.archive', 'system.gc'
 
 /** What a human looks at before an act, and what records a refusal for who opened the project. */
 const LOOKS: ReadonlySet<string> = new Set(['intents.offer']);
+
+/** What goes on with a conversation. It approves nothing: what runs on a yes, a human activated before. */
+const SAID: ReadonlySet<string> = new Set(
+  ['ask', 'answer', 'confirm', 'resume', 'undo'].map((name) => `conversations.${name}`),
+);
 
 /** Every verb that can be asked for over HTTP, from the table. */
 export function routesOf(table: Readonly<Record<string, object>> = VERBS): Route[] {
@@ -65,6 +72,7 @@ function routeOf(namespace: string, name: string, verb: Verb): Route {
     is_act:
       verb.kind === 'act' || (verb.kind === 'write' && (verb.here as readonly string[]).includes('signer')),
     is_look: LOOKS.has(`${namespace}.${name}`),
+    is_said: SAID.has(`${namespace}.${name}`),
     members,
     query: once(() => (verb.kind === 'read' && Object.values(members()).every(isPlain) ? members() : null)),
   };

@@ -1,107 +1,37 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { sha256 } from '../../src/canonical/digest.ts';
 import { generateKeyPair } from '../../src/canonical/ed25519.ts';
 import { freshSigner } from '../support/keys.ts';
 import { proxyTo } from '../support/tcp-proxy.ts';
 import { expectError, fileFolder, makeProject, type Project, typedCode } from './project.ts';
+import { afterLook, type Body, type Liar, type Lie, liarBefore, type Raw } from './remote-liar.ts';
 import { ended, type Laptop, laptop, SECRET, type Served, served } from './remote-scene.ts';
-
-/** A program between the command line and a real service. It knows the session, and changes what passes. */
-
-// biome-ignore lint/suspicious/noExplicitAny: the answers of all verbs
-type Body = any;
-/** What becomes of an answer; undefined leaves it as it is. */
-type Lie = (path: string, body: Body, asked: Body) => Body | Raw | undefined;
-interface Raw {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-}
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 const folder = fileFolder();
 let project: Project;
 let service: Served;
+let liar: Liar;
 let near: Laptop;
 let far: Laptop;
-let between: ReturnType<typeof createServer>;
-let address: string;
-let lie: Lie = () => undefined;
-
-async function bodyIn(message: IncomingMessage): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for await (const part of message) parts.push(part as Buffer);
-  return Buffer.concat(parts);
-}
-
-async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = await bodyIn(request);
-  const headers = Object.fromEntries(
-    Object.entries(request.headers).filter(
-      ([name]) => !['host', 'connection', 'content-length'].includes(name),
-    ),
-  ) as Record<string, string>;
-  if (headers.origin) headers.origin = service.address;
-  const { method = 'GET', url = '/' } = request;
-  const answer = await fetch(`${service.address}${url}`, {
-    method,
-    headers,
-    ...(body.length > 0 && { body: new Uint8Array(body) }),
-  });
-  const text = await answer.text();
-  const is_json = /json/.test(answer.headers.get('content-type') ?? '');
-  const told = is_json ? lie(url, JSON.parse(text), JSON.parse(body.toString() || '{}')) : undefined;
-  const raw: Raw =
-    told !== undefined && 'text' in told && 'headers' in told
-      ? told
-      : {
-          status: answer.status,
-          headers: { 'content-type': answer.headers.get('content-type') ?? '' },
-          text: told === undefined ? text : JSON.stringify(told),
-        };
-  response.writeHead(raw.status, raw.headers).end(raw.text);
-}
+let lying: Liar['lying'];
 
 beforeAll(async () => {
   for (const name of ['host', 'near']) mkdirSync(join(folder, name));
   project = await makeProject(join(folder, 'host'));
   service = await served(project);
-  between = createServer((request, response) => void pass(request, response));
-  await new Promise<void>((done) => between.listen(0, 'localhost', done));
-  address = `http://localhost:${(between.address() as AddressInfo).port}`;
+  liar = await liarBefore(() => service.address);
+  ({ lying } = liar);
   near = laptop(project, join(folder, 'near'), () => service.address);
   await near.login();
-  // What a thief of the login file would do, too: the same session at another address.
-  const kept = join(near.folder, '.config', 'keyturn');
-  const login = JSON.parse(readFileSync(join(kept, readdirSync(kept)[0]!), 'utf8'));
-  const other = { ...login, service: address };
-  writeFileSync(join(kept, `${sha256(address).slice(0, 16)}.json`), JSON.stringify(other), { mode: 0o600 });
-  far = laptop(project, near.folder, () => address);
+  far = liar.laptopOf(project, near);
 });
 afterAll(async () => {
-  between.close();
+  liar.close();
   await ended(service);
 });
-
-async function lying<T>(told: Lie, act: () => Promise<T>): Promise<T> {
-  lie = told;
-  try {
-    return await act();
-  } finally {
-    lie = () => undefined;
-  }
-}
-
-/** The first draft is only looked at, before the passphrase is asked for; the second one is signed. */
-const afterLook = () => {
-  let drafts = 0;
-  return () => ++drafts > 1;
-};
 
 const approving = (id: string, hash: string) =>
   far.talk(['approve', id], ['to approve it: ', typedCode(hash)], SECRET);
@@ -133,12 +63,6 @@ describe('a service that lies', () => {
       const refused = await lying(reviewed(change), () => far.run('approve', id));
       expectError('ACT_OTHER', refused);
     }
-    const call = (tool: string, args = {}) => ({ kind: 'tool', tool, arguments: args }) as const;
-    const two = { effect: call('greet', { name: 'Ada' }), alternates: [call('fail')] };
-    const { intent_id } = await project.inside(({ intents }) =>
-      intents.propose({ issuer: 'bot', declared_goal: 'Either.', ...two }),
-    );
-    expectError('HOST_ONLY', await far.run('approve', intent_id));
     const painted = reviewed((body) => ({
       ...body,
       shown: JSON.parse(JSON.stringify(body.shown).replaceAll('Ada', 'all is well')),
@@ -288,7 +212,7 @@ describe('a service that lies', () => {
   });
 
   it('cannot pass a login on: the signature is for its address', async () => {
-    const words = ['login', '--as', 'alice', '--key', 'alice.json', '--service', address];
+    const words = ['login', '--as', 'alice', '--key', 'alice.json', '--service', liar.address];
     const told = await far.talk(words, SECRET);
     expect(told.stderr).toContain('MESSAGE_SIGNATURE_INVALID');
   });

@@ -24,9 +24,9 @@ async function ran(files: readonly string[], intent_id?: string): Promise<string
     target,
     operation: { type: 'text_replace', pattern: 'old', replacement: 'new' },
   }));
-  const plan = Buffer.from(JSON.stringify({ plan_id: 'edit', action_plan }));
+  const plan = JSON.stringify({ plan_id: 'edit', action_plan });
   const { id, hash } = await project.inside(async (keyturn) => {
-    const found = await keyturn.plans.read({ plan, config: null });
+    const found = await keyturn.plans.read({ plan });
     if (!('spec' in found)) throw new Error(JSON.stringify(found.problems));
     const asked = await keyturn.intents.propose({
       ...(intent_id && { intent_id }),

@@ -34,7 +34,7 @@ const ROAD = [
 /** A plan of the agent, which works in an account of its own. */
 function planned(plan: object): Promise<Intent> {
   return scene.inside(async (keyturn) => {
-    const read = await keyturn.plans.read({ plan: Buffer.from(JSON.stringify(plan)), config: null });
+    const read = await keyturn.plans.read({ plan: JSON.stringify(plan) });
     if ('problems' in read) return expect.fail(JSON.stringify(read.problems));
     const draft = {
       issuer: 'bot',

@@ -64,6 +64,8 @@ describe('a diff of a plan', () => {
       }),
     ],
     ['leaves a change out', ofBlock((block) => (block.hunks = block.hunks.slice(1)))],
+    ['says that a file changes and draws none of it', ofBlock((block) => (block.hunks = []))],
+    ['draws no diff of a file', ({ shown }) => void Object.assign(shown.parts[0]!, { blocks: [] })],
   ];
   for (const [i, [lie, change]] of LIES.entries())
     it(`cannot be signed where the service ${lie}`, { timeout: TIME }, async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type ActKnown, expectedAct } from '../../src/display/expected.ts';
+import { expectedActs } from '../../src/display/expected-acts.ts';
 import { rebuiltAct } from '../../src/display/signed.ts';
 import { Keyturn, type Signer } from '../../src/keyturn.ts';
 import { limits } from '../../src/limits.ts';
@@ -50,6 +51,21 @@ describe('what an act is expected to say', () => {
         system.addExecutor,
       ),
       act('people.assign', { name: 'scout', roles: ['build'], ...REASON }, people.assign),
+      act(
+        'people.enrol',
+        {
+          name: 'eve',
+          principal: 'human' as const,
+          public_key: freshSigner('eve').public_key,
+          roles: ['ops'],
+        },
+        people.enrol,
+      ),
+      act(
+        'people.enrol',
+        { name: 'mute', principal: 'agent' as const, public_key: null, roles: [] },
+        people.enrol,
+      ),
       act('people.revoke', { name: 'scout', ...REASON }, people.revoke),
       act('agents.addToken', { name: 'scout', digest: 'a'.repeat(64), ...REASON }, agents.addToken),
       act('agents.revokeToken', { name: 'scout', token_id, ...REASON }, agents.revokeToken),
@@ -128,8 +144,13 @@ describe('what an act is expected to say', () => {
     // Who is to run it, and what it is for, was on the screen.
     expect(expectedAct('intents.grant', order)).toBeNull();
     expect(expectedAct('intents.turn', { ...order, action: undefined })).toBeNull();
-    // What the digest of a snapshot covers cannot be computed from what a service tells.
-    expect(expectedAct('policies.activate', { snapshot: 'x', replaces: null, ...REASON })).toBeNull();
+    // A digest is told only of what was shown: texts of policies, and definitions of tools.
+    expect(expectedAct('policies.activate', REASON)).toBeNull();
+    const delegation = { delegate: 'x', delegate_key: 'y', actions: ['tool:say'], approves: true, ttl_s: 60 };
+    expect(expectedAct('agents.delegate', { ...delegation, ...REASON, grant: { uses: 1 } })).toBeNull();
+    expect(expectedActs('ledger.erase', { digest: 'x', ...REASON })).toBeNull();
+    expect(expectedActs('intents.edit', { intent_id: 'x' })).toBeNull();
+    expect(expectedAct('people.enrol', { name: 'x', principal: 'human' })).toBeNull();
     expect(expectedAct('system.gc', REASON)).toBeNull();
     expect(expectedAct('toString', REASON)).toBeNull();
   });

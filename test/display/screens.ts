@@ -84,7 +84,7 @@ async function planScreen(made: Keyturn, root: string): Promise<string> {
     writeFileSync(join(root, name), text);
     chmodSync(join(root, name), 0o644);
   }
-  const read = await made.plans.read({ plan: Buffer.from(JSON.stringify(PLAN)), config: null });
+  const read = await made.plans.read({ plan: JSON.stringify(PLAN) });
   if (!('spec' in read)) throw new Error(JSON.stringify(read.problems));
   const { intent_id } = await made.intents.propose({
     declared_goal: 'Close the books of the month',

@@ -295,8 +295,8 @@ describe('the config of a plan', () => {
   it('that is broken does not hide what is wrong with the plan, and each problem says where it is', async () => {
     const p = await planProject();
     const read = await p.keyturn.plans.read({
-      plan: Buffer.from(planOf([create('1', '../out')])),
-      config: Buffer.from('surprise: 1\n'),
+      plan: planOf([create('1', '../out')]),
+      config: 'surprise: 1\n',
     });
     expect('problems' in read && read.problems.map(({ source, code, line }) => [source, code, line])).toEqual(
       [

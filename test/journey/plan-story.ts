@@ -60,10 +60,7 @@ export async function specOf(
   plan: string,
   config: string | null = null,
 ): Promise<PlanSpec> {
-  const read = await keyturn.plans.read({
-    plan: Buffer.from(plan),
-    config: config === null ? null : Buffer.from(config),
-  });
+  const read = await keyturn.plans.read({ plan, config });
   return 'spec' in read ? read.spec : expect.fail(JSON.stringify(read.problems));
 }
 
@@ -73,10 +70,7 @@ export async function problemsOf(
   plan: string,
   config: string | null = null,
 ): Promise<string[]> {
-  const read = await keyturn.plans.read({
-    plan: Buffer.from(plan),
-    config: config === null ? null : Buffer.from(config),
-  });
+  const read = await keyturn.plans.read({ plan, config });
   return 'problems' in read ? read.problems.map(({ code }) => code) : [];
 }
 

@@ -93,6 +93,28 @@ describe('a signed request', () => {
     expect(refusalIn(await callSigned(s, bo, '/v1/tools/pass', {}))).toEqual([403, 'SESSION_READS']);
   });
 
+  it('of a human says words to the agent core in their own name, which no session does', async () => {
+    const s = await service();
+    const bo = (await human(s, 'bo')) as OpenKey;
+    const words = { user_id: 'bo', utterance: 'polish the brass bell' };
+    const said = await callSigned(s, bo, '/v1/conversations/ask', words);
+    expect([said.status, said.body.kind]).toEqual([200, 'MISSING_SIMULATION']);
+    for (const { user_id } of (await s.keyturn.conversations.list()).conversations)
+      expect(user_id).toBe('bo');
+    const other = await callSigned(s, bo, '/v1/conversations/ask', { ...words, user_id: 'ada' });
+    expect(refusalIn(other)).toEqual([403, 'CALLER_OTHER']);
+    const { correlation_id } = said.body;
+    for (const verb of ['answer', 'confirm', 'resume', 'undo'])
+      expect(
+        refusalIn(await callSigned(s, bo, `/v1/conversations/${verb}`, { correlation_id, user_id: 'ada' })),
+      ).toEqual([403, 'CALLER_OTHER']);
+    const cookie = await session(s);
+    expect(refusalIn(await call(s, '/v1/conversations/ask', words, { cookie }))).toEqual([
+      403,
+      'SESSION_READS',
+    ]);
+  });
+
   it('is taken once, also by the service that comes next', async () => {
     const s = await service();
     const scout = await keyed(s);

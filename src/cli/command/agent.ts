@@ -1,12 +1,13 @@
 import { visible } from '../../canonical/visible.ts';
-import type { Keyturn, Result } from '../../keyturn.ts';
+import type { Result } from '../../keyturn.ts';
 import { isReasonCode, type ReasonCode, Refusal, refuse, remarks } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { nextCommand, planNamed } from '../conversation.ts';
-import { whoActs } from '../human.ts';
+import { unlock, whoActs } from '../human.ts';
 import { meantBy } from '../operand.ts';
-import { writingHere } from '../project.ts';
+import { type Opened, writing } from '../project.ts';
 import { say } from '../say.ts';
+import { atTerminal } from '../terminal.ts';
 
 /**
  * A conversation, one turn for each command. Standard output is what the user is to be shown and nothing else; where the
@@ -20,9 +21,10 @@ type AgentAnswer = Result<'conversations.get'>;
 export function ask(call: Call): Promise<Answer> {
   const [utterance = ''] = call.operands;
   const { correlation, thread, language, packet } = call.options;
-  return writingHere(call, async (keyturn) => {
-    const turn = await keyturn.conversations.ask({
-      user_id: await userOf(keyturn, call),
+  return writing(call, async (keyturn) => {
+    const user_id = await userOf(keyturn, call);
+    const turn = await (await spokenBy(keyturn, user_id)).ask({
+      user_id,
       utterance,
       ...(correlation !== undefined && { correlation_id: correlation }),
       ...(thread !== undefined && { thread_id: thread }),
@@ -36,14 +38,14 @@ export function ask(call: Call): Promise<Answer> {
 export function answer(call: Call): Promise<Answer> {
   const [named = '', text = ''] = call.operands;
   const { turn } = call.options;
-  return writingHere(call, async (keyturn) => {
+  return writing(call, async (keyturn) => {
     const correlation_id = await meantBy(keyturn, 'conversation', named);
     const user_id = await userOf(keyturn, call);
     const asked = turn === undefined ? {} : { question_turn_id: turn };
     return told(
       call,
       keyturn,
-      await keyturn.conversations.answer({ correlation_id, user_id, text, ...asked }),
+      await (await spokenBy(keyturn, user_id)).answer({ correlation_id, user_id, text, ...asked }),
     );
   });
 }
@@ -51,12 +53,12 @@ export function answer(call: Call): Promise<Answer> {
 export function confirm(call: Call): Promise<Answer> {
   const [named = '', text = ''] = call.operands;
   const { language, plan, step } = call.options;
-  return writingHere(call, async (keyturn) => {
+  return writing(call, async (keyturn) => {
     const correlation_id = await meantBy(keyturn, 'conversation', named);
     const user_id = await userOf(keyturn, call);
     if (plan === undefined) return unnamed(call, keyturn, { correlation_id, user_id });
     const conversation = await keyturn.conversations.status({ correlation_id });
-    const answered = await keyturn.conversations.confirm({
+    const answered = await (await spokenBy(keyturn, user_id)).confirm({
       correlation_id,
       plan_id: planNamed(conversation, plan),
       user_id,
@@ -71,7 +73,7 @@ export function confirm(call: Call): Promise<Answer> {
 /** Words that name no prompt could be meant for another one. They count for none, and the one of now is shown. */
 async function unnamed(
   call: Call,
-  keyturn: Keyturn,
+  keyturn: Opened,
   who: { readonly correlation_id: string; readonly user_id: string },
 ): Promise<Answer> {
   const { correlation_id } = who;
@@ -88,28 +90,36 @@ async function unnamed(
 export function resume(call: Call): Promise<Answer> {
   const [named = ''] = call.operands;
   const { user: user_id } = call.options;
-  return writingHere(call, async (keyturn) => {
+  return writing(call, async (keyturn) => {
     const correlation_id = await meantBy(keyturn, 'conversation', named);
     const who = user_id === undefined ? {} : { user_id };
-    return told(call, keyturn, await keyturn.conversations.resume({ correlation_id, ...who }));
+    const spoken = await spokenBy(keyturn, user_id);
+    return told(call, keyturn, await spoken.resume({ correlation_id, ...who }));
   });
 }
 
 export function undo(call: Call): Promise<Answer> {
   const [named = ''] = call.operands;
-  return writingHere(call, async (keyturn) => {
+  return writing(call, async (keyturn) => {
     const correlation_id = await meantBy(keyturn, 'conversation', named);
     const user_id = await userOf(keyturn, call);
-    return told(call, keyturn, await keyturn.conversations.undo({ correlation_id, user_id }));
+    return told(call, keyturn, await (await spokenBy(keyturn, user_id)).undo({ correlation_id, user_id }));
   });
 }
 
 /** Whose words these are. The core asks the policies whether that user may. */
-async function userOf(keyturn: Keyturn, { options }: Call): Promise<string> {
+async function userOf(keyturn: Opened, { options }: Call): Promise<string> {
   return options.user ?? whoActs(keyturn, undefined);
 }
 
-async function told(call: Call, keyturn: Keyturn, answered: AgentAnswer | AgentTurn): Promise<Answer> {
+/** At a service the key of the user signs the request with their words: the session of a login only reads. */
+async function spokenBy(keyturn: Opened, user: string | undefined): Promise<Opened['conversations']> {
+  if (!keyturn.speaking) return keyturn.conversations;
+  const name = user ?? (await whoActs(keyturn, undefined));
+  return keyturn.speaking(await atTerminal((terminal) => unlock(keyturn, terminal, { name })));
+}
+
+async function told(call: Call, keyturn: Opened, answered: AgentAnswer | AgentTurn): Promise<Answer> {
   if (!call.options.json) say(2, standing(answered, await commandAfter(keyturn, answered)));
   const refusal = refusalOf(answered, call.operands.at(-1) ?? '');
   const answer = { result: answered, lines: linesOf(answered), is_plain: true };
@@ -145,7 +155,7 @@ function standing({ correlation_id, kind, reason_code }: AgentAnswer, next: stri
   return (next === null ? [shown] : [shown, `Next: ${next}`]).map(visible);
 }
 
-async function commandAfter(keyturn: Keyturn, answered: AgentAnswer): Promise<string | null> {
+async function commandAfter(keyturn: Opened, answered: AgentAnswer): Promise<string | null> {
   const waits = answered.kind === 'OUTCOME' ? answered.next : answered;
   if (waits === null || !WAITING.has(waits.kind)) return null;
   const { correlation_id } = answered;

@@ -10,7 +10,7 @@ import {
 } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { actAs, newPassphrase, possible, unlock, whoActs } from '../human.ts';
+import { actAs, newKey, possible, requireKeyPlace, unlock, whoActs } from '../human.ts';
 import { isKeyBeginning } from '../operand.ts';
 import { type Opened, reading, writing, writingHere } from '../project.ts';
 import { fields, table } from '../table.ts';
@@ -19,32 +19,49 @@ import { addPasskey } from './passkey.ts';
 
 /** A further key file or passkey: of the one who acts, or of a human who lost all that they had. */
 export function add(call: Call): Promise<Answer> {
-  const { passkey, as } = call.options;
+  const { passkey, keyOut } = call.options;
   const [reason, label] = [call.options.reason!, call.options.label!];
   Keyturn.requireLabel(label);
-  return writingHere(call, async (keyturn) => {
-    const by = await whoActs(keyturn, as);
-    const [name = by] = call.operands;
-    const { public_key } = generateKeyPair();
-    const asked = await possible(keyturn, by, (signer) =>
-      keyturn.people.addCredential({
-        name,
-        credential: keyCredential(public_key, label),
-        reason,
-        signer,
-        holder: { ...signer, name, public_key },
-      }),
-    );
-    if (passkey) return told(name, label, await addPasskey(keyturn, { name, by, label, reason }, asked));
+  const want = { reason, label };
+  // A passkey is made in a browser, with the service that runs on this host.
+  if (passkey)
+    return writingHere(call, async (keyturn) => {
+      const { by, name, asked } = await wanted(keyturn, call, want);
+      return told(name, label, await addPasskey(keyturn, { name, by, ...want }, asked));
+    });
+  return writing(call, async (keyturn) => {
+    requireKeyPlace(keyturn, keyOut);
+    const { name, asked } = await wanted(keyturn, call, want);
     const result = await atTerminal(async (terminal) => {
       const signer = await unlock(keyturn, terminal, asked);
-      const passphrase = await newPassphrase(terminal, name, keyturn.layout.root);
-      const holder = await keyturn.createKey(name, passphrase);
+      const holder = await newKey(keyturn, terminal, name, keyOut);
       const credential = keyCredential(holder.public_key, label);
       return keyturn.people.addCredential({ name, credential, reason, signer, holder });
     });
     return told(name, label, result);
   });
+}
+
+interface Want {
+  readonly reason: string;
+  readonly label: string;
+}
+
+/** Whose credential it is to be, and that nothing that can be known stands against it. A key that is never kept stands for it. */
+async function wanted(keyturn: Opened, { operands, options: { as } }: Call, { reason, label }: Want) {
+  const by = await whoActs(keyturn, as);
+  const [name = by] = operands;
+  const { public_key } = generateKeyPair();
+  const asked = await possible(keyturn, by, (signer) =>
+    keyturn.people.addCredential({
+      name,
+      credential: keyCredential(public_key, label),
+      reason,
+      signer,
+      holder: { ...signer, name, public_key },
+    }),
+  );
+  return { by, name, asked };
 }
 
 function told(name: string, label: string, result: Verb<'people.addCredential'>): Answer {

@@ -8,6 +8,7 @@ import {
   parseDuration,
   type Request,
   type Signer,
+  type Result as Verb,
 } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import { delegateOf, namesDelegate } from '../acting.ts';
@@ -30,11 +31,12 @@ export function add(call: Call): Promise<Answer> {
   const approves = options.approves ?? false;
   const reason = options.reason!;
   const grant = grantOf(options);
-  // From elsewhere a human gives it, without bounds: the digest of bounds is made on the host, and the key of a delegate is used there.
-  const opening = namesDelegate(options) || options.uses !== undefined ? writingHere : writing;
+  // What a delegate may do is asked for on the host: to a service, an agent is a proposer.
+  const opening = namesDelegate(options) ? writingHere : writing;
   return opening(call, async (keyturn) => {
     const delegate_key = await keyOf(keyturn, name);
     const delegate = await delegateOf(keyturn, options);
+    const pins = options.uses === undefined ? [] : (await keyturn.agents.pins({ actions })).pins;
     const parent = delegate === null ? {} : { delegation: delegate.delegation };
     const give = (signer: Signer) =>
       keyturn.agents.delegate({
@@ -51,7 +53,7 @@ export function add(call: Call): Promise<Answer> {
     const result = delegate
       ? await give(delegate.signer)
       : await actAs(keyturn, await whoActs(keyturn, options.as), give, (columns) =>
-          screen(name, delegate_key, options, columns),
+          screen(name, delegate_key, { options, pins }, columns),
         );
     return { result, lines: addedLines(result) };
   });
@@ -89,14 +91,16 @@ async function keyOf(keyturn: Opened, name: string): Promise<string> {
 function screen(
   name: string,
   key: string,
-  { action = [], ttl, approves, uses, schema }: Options,
+  { options, pins }: { readonly options: Options; readonly pins: Verb<'agents.pins'>['pins'] },
   columns: number,
 ): string[] {
+  const { action = [], ttl, approves, uses, schema } = options;
   const paint = painter(true);
   const found: Field[] = [
     ['Delegate', [['bold', name]]],
     ['Key', visible(key)],
     ['Actions', action.map(visible).join(', ')],
+    ...pins.map((one): Field => ['Tool', [visible(one.action), ' ', ['dim', visible(one.pin)]]]),
     ['For', ttl!],
     ...(uses === undefined ? [] : ([['Uses', uses]] as const)),
     ...(uses === undefined

@@ -1,12 +1,12 @@
 import { codeOf } from '../../canonical/code.ts';
 import type { JsonObject } from '../../canonical/json.ts';
-import { type Keyturn, parseDuration, type Request, type Result } from '../../keyturn.ts';
+import { parseDuration, type Request, type Result } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { edited } from '../editor.ts';
 import { actAs, whoActs } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
-import { writingHere } from '../project.ts';
+import { type Opened, writing } from '../project.ts';
 import { fields } from '../table.ts';
 import { planIn } from './plan.ts';
 import { pairsOf } from './propose.ts';
@@ -18,7 +18,7 @@ export function edit(call: Call): Promise<Answer> {
   if (plan !== undefined && arg !== undefined) refuse('USAGE', 'A plan takes no --arg.');
   if (config !== undefined && plan === undefined) refuse('USAGE', '--config goes with --plan.');
   const ttl_s = ttl === undefined ? null : parseDuration(ttl);
-  return writingHere(call, async (keyturn) => {
+  return writing(call, async (keyturn) => {
     const intent_id = await meantBy(keyturn, 'intent', typed);
     const name = await whoActs(keyturn, as);
     const seen = await keyturn.intents.review({ intent_id });
@@ -44,7 +44,7 @@ type Review = Result<'intents.review'>;
 type Edit = Omit<Request<'intents.edit'>, 'signer'>;
 type Changes = Pick<Edit, 'arguments' | 'plan' | 'declared_goal'>;
 
-async function changesIn(keyturn: Keyturn, seen: Review, options: Options): Promise<Changes> {
+async function changesIn(keyturn: Opened, seen: Review, options: Options): Promise<Changes> {
   const { arg, plan, goal } = options;
   if ([arg, plan, goal].every((one) => one === undefined)) return inEditor(seen);
   return {
@@ -54,7 +54,7 @@ async function changesIn(keyturn: Keyturn, seen: Review, options: Options): Prom
   };
 }
 
-async function argumentsWith(keyturn: Keyturn, { envelope: { effect } }: Review, words: readonly string[]) {
+async function argumentsWith(keyturn: Opened, { envelope: { effect } }: Review, words: readonly string[]) {
   if (effect.kind === 'mcp')
     return { ...effect.arguments, ...Object.fromEntries(pairsOf(words)) } as NonNullable<Edit['arguments']>;
   if (effect.kind !== 'tool')
@@ -83,7 +83,7 @@ async function inEditor({ envelope: { declared_goal, effect } }: Review): Promis
 }
 
 async function editedLines(
-  keyturn: Keyturn,
+  keyturn: Opened,
   before: string,
   { intent_id, hash, proposer, expires_at }: Result<'intents.edit'>,
 ): Promise<string[]> {

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { generateKeyPair } from '../../canonical/ed25519.ts';
 import { visible } from '../../canonical/visible.ts';
 import {
@@ -11,8 +10,8 @@ import {
 } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { actAs, newPassphrase, possible, unlock, whoActs } from '../human.ts';
-import { reading, writing, writingHere } from '../project.ts';
+import { actAs, newKey, possible, requireKeyPlace, requireNew, unlock, whoActs } from '../human.ts';
+import { type Opened, reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields, table } from '../table.ts';
 import { atTerminal } from '../terminal.ts';
@@ -23,11 +22,9 @@ type Enrolled = Verb<'people.enrol'> & Pick<Result<'identity add'>, 'token'>;
 export function add(call: Call): Promise<Answer> {
   const [name = ''] = call.operands;
   const { agent, keyOut: key_file = null, role: roles = [] } = call.options;
-  if (key_file !== null && !agent)
-    refuse('USAGE', "--key-out goes with --agent. A human's key is kept in the project.");
   if (call.options.token && !agent) refuse('USAGE', '--token goes with --agent. A human signs each act.');
   for (const role of roles) Keyturn.requireName(role);
-  return writingHere(call, async (keyturn) => {
+  return writing(call, async (keyturn) => {
     await requireFree(keyturn, name);
     const { token, ...enrolled } = await enrol(keyturn, name, call);
     const result: Result<'identity add'> = { ...enrolled, key_file, token };
@@ -48,15 +45,15 @@ function keyLines(key_file: string, public_key: string): string[] {
 }
 
 /** Asked before anything is typed or written: a key file for a name that is taken would be a trap. */
-async function requireFree(keyturn: Keyturn, name: string): Promise<void> {
+async function requireFree(keyturn: Opened, name: string): Promise<void> {
   const taken = (await keyturn.people.list()).principals.some((principal) => principal.name === name);
   if (taken) refuse('PRINCIPAL_EXISTS', `"${name}" is enrolled already.`);
 }
 
-async function enrol(keyturn: Keyturn, name: string, { options }: Call): Promise<Enrolled> {
+async function enrol(keyturn: Opened, name: string, { options }: Call): Promise<Enrolled> {
   const { keyOut, role: roles = [] } = options;
-  if (keyOut !== undefined && existsSync(keyOut))
-    refuse('WRITE_FAILED', `${keyOut} exists already. It is never overwritten: choose another name.`);
+  if (options.agent) requireNew(keyOut);
+  else requireKeyPlace(keyturn, keyOut);
   const by = await whoActs(keyturn, options.as);
   // The key is made only when nothing else can be refused, and one that is never kept stands for it until then.
   const rehearsed = options.agent && keyOut === undefined ? null : generateKeyPair().public_key;
@@ -76,8 +73,7 @@ async function enrol(keyturn: Keyturn, name: string, { options }: Call): Promise
       const enrolled = await keyturn.people.enrol({ name, principal: 'agent', public_key, roles, signer });
       return { ...enrolled, token: options.token ? await addToken(keyturn, name, signer) : null };
     }
-    const passphrase = await newPassphrase(terminal, name, keyturn.layout.root);
-    const { public_key } = await keyturn.createKey(name, passphrase);
+    const { public_key } = await newKey(keyturn, terminal, name, keyOut);
     return {
       ...(await keyturn.people.enrol({ name, principal: 'human', public_key, roles, signer })),
       token: null,
@@ -85,7 +81,7 @@ async function enrol(keyturn: Keyturn, name: string, { options }: Call): Promise
   });
 }
 
-async function addToken(keyturn: Keyturn, name: string, signer: Signer) {
+async function addToken(keyturn: Opened, name: string, signer: Signer) {
   const { token, digest } = Keyturn.makeToken(name);
   const reason = 'enrolled with a token';
   const { token_id } = await keyturn.agents.addToken({ name, digest, reason, signer });

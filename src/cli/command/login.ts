@@ -7,13 +7,12 @@ import {
   type RemoteLogin,
   readLogin,
   removeLogin,
-  type Signer,
   type Result as Verb,
 } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { withTries } from '../human.ts';
-import { requestSigner, requirePinnedHead } from '../remote.ts';
+import { requestSigner, requirePinnedHead, signing } from '../remote.ts';
 import type { Result } from '../schema.ts';
 import { askingAt, serviceOf } from '../service.ts';
 import { fields } from '../table.ts';
@@ -79,10 +78,6 @@ function asHuman(who: Who, known: RemoteLogin | null): Promise<RemoteLogin> {
       ]);
     return { ...who, ledger_key, session };
   });
-}
-
-function signing({ name, sign }: Signer, ledger: string) {
-  return { name, ledger, sign: async (bytes: Uint8Array) => String((await sign([bytes]))[0]) };
 }
 
 function withSession(service: string, { cookie, page }: Pick<OpenedSession, 'cookie' | 'page'>): Asking {

@@ -4,7 +4,7 @@ import { explain, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { possible, signAsked, whoActs } from '../human.ts';
 import { requireDigest } from '../operand.ts';
-import { readingHere, writingHere } from '../project.ts';
+import { reading, writing } from '../project.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 
 type Erasure = VerbResult<'ledger.explainErase'>;
@@ -13,12 +13,12 @@ export function erase(call: Call): Promise<Answer> {
   const digest = requireDigest(call);
   const { preview, reason } = call.options;
   if (preview)
-    return readingHere(call, async (keyturn) => {
+    return reading(call, async (keyturn) => {
       const erasure = await keyturn.ledger.explainErase({ digest });
       return { result: erasure, lines: erasureLines(erasure) };
     });
   if (reason === undefined) refuse('USAGE', 'Say why with --reason, or look first with --preview.');
-  return writingHere(call, async (keyturn) => {
+  return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
     const erasure = await keyturn.ledger.explainErase({ digest });
     const { holders, undo } = erasure;

@@ -1,3 +1,4 @@
+import { decodeUtf8 } from '../../canonical/json.ts';
 import { visible } from '../../canonical/visible.ts';
 import { type PlanSpec, planBytesMax, type Signer, type Result as Verb } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
@@ -69,9 +70,13 @@ export async function planIn(keyturn: Opened, file: string, options: Options): P
 
 function planSource(file: string, { config }: Options) {
   return {
-    plan: readInput(file, planBytesMax),
-    config: config === undefined ? null : readInput(config, planBytesMax),
+    plan: textIn(file),
+    config: config === undefined ? null : textIn(config),
   };
+}
+
+function textIn(file: string): string {
+  return decodeUtf8(readInput(file, planBytesMax), planBytesMax);
 }
 
 /** Undoes a run of a plan, whole, by checkpoint, or but for some paths. */

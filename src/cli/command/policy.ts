@@ -8,7 +8,7 @@ import { drawShown } from '../draw.ts';
 import { folded, type Sheet } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
 import { type Paint, painter, stdoutPainter } from '../paint.ts';
-import { type Opened, reading, writingHere } from '../project.ts';
+import { type Opened, reading, writing } from '../project.ts';
 import { stdoutLook } from '../screen.ts';
 import { countOf } from './list.ts';
 
@@ -100,13 +100,10 @@ function decisionsLine(changed: number, asked: number): string {
   return `[OK] ${changed} of the last ${asked} decisions would change`;
 }
 
-/**
- * Makes the files the rules. What would change is on the screen, and the table must hold, before the human signs. Only on the host, where
- * the files are.
- */
+/** Makes the files the rules. What would change is on the screen, and the table must hold, before the human signs. */
 export function activate(call: Call): Promise<Answer> {
   const reason = call.options.reason!;
-  return writingHere(call, async (keyturn) => {
+  return writing(call, async (keyturn) => {
     const errors = (await keyturn.policies.check()).problems.filter(({ severity }) => severity === 'error');
     if (errors.length > 0) throw unusable(errors);
     const found = await keyturn.policies.diff();

@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { isDigest } from '../../canonical/digest.ts';
 import { visible } from '../../canonical/visible.ts';
 import { parseYaml } from '../../canonical/yaml.ts';
-import { type BoundSection, type Keyturn, parseDuration, type Result, type Signer } from '../../keyturn.ts';
+import { type BoundSection, parseDuration, type Result, type Signer } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
@@ -12,11 +12,11 @@ import { COLUMNS, type Field, fieldLines, type Sheet } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
 import { painter, stdoutPainter } from '../paint.ts';
-import { reading, readingHere, writingHere } from '../project.ts';
+import { type Opened, reading, readingHere, writing } from '../project.ts';
 import { fields, table } from '../table.ts';
 
 type Changed = Result<'simulations.activate'>;
-type Change = Keyturn['simulations']['register'];
+type Change = Opened['simulations']['register'];
 type Simulation = Result<'simulations.get'>;
 
 /** Takes a file into the ledger. It gives no right: a draft runs nowhere. */
@@ -68,7 +68,7 @@ export function disable(call: Call): Promise<Answer> {
 }
 
 /** It must be quick, and work when the file is gone or broken: so it asks for the passphrase alone. */
-function withdrawing(call: Call, act: (keyturn: Keyturn) => Change): Promise<Answer> {
+function withdrawing(call: Call, act: (keyturn: Opened) => Change): Promise<Answer> {
   return changing(call, {
     idOf: async () => call.operands[0] ?? '',
     look: async (_, id) => ({ screen: () => [`Simulation: ${visible(id)}`], seen: {} }),
@@ -78,7 +78,7 @@ function withdrawing(call: Call, act: (keyturn: Keyturn) => Change): Promise<Ans
 }
 
 /** All faults at once, before a human is asked to sign; and which words would lead elsewhere. */
-async function checkedFields(keyturn: Keyturn, id: string): Promise<Field[]> {
+async function checkedFields(keyturn: Opened, id: string): Promise<Field[]> {
   const { faults, changes } = await keyturn.simulations.check({ id });
   if (faults.length > 0)
     refuse(codeOf(faults), faults.map(({ code, message }) => `${code}: ${message}`).join('\n'));
@@ -98,7 +98,7 @@ function changeLine({ text, before, after, source }: Checked['changes'][number])
 
 /** What registering would refuse, and which words would lead elsewhere. */
 export function check(call: Call): Promise<Answer> {
-  return readingHere(call, async (keyturn) => {
+  return reading(call, async (keyturn) => {
     const result = await keyturn.simulations.check({ id: await idIn(keyturn, call.operands[0] ?? '') });
     const { faults, changes } = result;
     const found = faults.map(({ code, message }) => `[FAULT] ${code}: ${visible(message)}`);
@@ -180,9 +180,9 @@ interface Look {
 }
 
 interface Changing {
-  readonly idOf: (keyturn: Keyturn) => Promise<string>;
-  readonly look: (keyturn: Keyturn, id: string) => Promise<Look>;
-  readonly act: (keyturn: Keyturn, seen: Look['seen']) => Change;
+  readonly idOf: (keyturn: Opened) => Promise<string>;
+  readonly look: (keyturn: Opened, id: string) => Promise<Look>;
+  readonly act: (keyturn: Opened, seen: Look['seen']) => Change;
   readonly next: (changed: Changed) => readonly string[];
 }
 
@@ -191,7 +191,7 @@ function changing(call: Call, { idOf, look, act, next }: Changing): Promise<Answ
   const { digest: wanted } = call.options;
   const reason = call.options.reason!;
   if (wanted !== undefined && !isDigest(wanted)) refuse('HASH_MALFORMED');
-  return writingHere(call, async (keyturn) => {
+  return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
     const id = await idOf(keyturn);
     const { screen, seen } = await look(keyturn, id);
@@ -210,8 +210,9 @@ function doneLine({ by, simulation, version, status }: Changed): string {
 }
 
 /** An id, or a file of simulations/. A file elsewhere is not what would be registered. */
-async function idIn({ layout }: Keyturn, word: string): Promise<string> {
+async function idIn({ layout }: Opened, word: string): Promise<string> {
   if (!word.includes('/') && !word.endsWith('.yaml')) return word;
+  if (!layout) return refuse('USAGE', 'At a service, a simulation is named by its id.');
   const path = resolve(word.includes('/') ? word : join(layout.simulations, word));
   if (path !== join(layout.simulations, basename(path)))
     refuse('USAGE', `${word} is not in ${layout.simulations}. Only what is there can be registered.`);
@@ -227,7 +228,9 @@ function lookAt(
   seen: Look['seen'] = {},
 ): Look {
   const sheet = { paint: painter(true) };
-  const all = [...found.lines.map(fieldOf), ...more];
+  const ends = found.registered?.standing_delegation ?? null;
+  const ended: Field[] = ends === null ? [] : [['Ends', `the delegation ${ends}`]];
+  const all = [...found.lines.map(fieldOf), ...more, ...ended];
   return {
     screen: (columns) => [
       ...fieldLines(all, { ...sheet, columns }),
@@ -243,7 +246,7 @@ function sectionLines(sections: readonly BoundSection[], sheet: Sheet): string[]
 
 /** One simulation, for the human who decides about it. */
 export function show(call: Call): Promise<Answer> {
-  return readingHere(call, async (keyturn) => {
+  return reading(call, async (keyturn) => {
     const result = await keyturn.simulations.get({ id: await idIn(keyturn, call.operands[0] ?? '') });
     const standing: Field[] = [
       ['Digest', result.digest],

@@ -29,7 +29,7 @@ export const PEOPLE: readonly Spec[] = [
       { flags: '--agent', about: 'enrol an agent: it proposes, and does what a human delegates to its key' },
       {
         flags: '--key-out <file>',
-        about: 'make a key for the agent, in this new file that only you can read',
+        about: 'make the key in this new file that only you can read; of a human only with --service',
       },
       { flags: '--token', about: 'make a token by which the agent shows a service who it is' },
       role,
@@ -38,6 +38,7 @@ export const PEOPLE: readonly Spec[] = [
     examples: [
       'keyturn identity add bob --role ops',
       'keyturn identity add scout --agent --key-out scout.key',
+      'keyturn identity add bob --service https://keys.example.org --key-out bob.json',
       'keyturn identity add bot --agent --token',
     ],
     load: async () => (await import('../command/identity.ts')).add,
@@ -71,6 +72,7 @@ export const PEOPLE: readonly Spec[] = [
     options: [
       { flags: '--label <text>', about: 'what you call it, such as "laptop"', required: true },
       { flags: '--passkey', about: 'a passkey in place of a key file; `keyturn serve` must run here' },
+      { flags: '--key-out <file>', about: 'with --service: the new file that the key is kept in' },
       reason,
       as,
     ],
