@@ -52,6 +52,7 @@ export const INNER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['operation.ts'],
     ['model.ts'],
     ['input'],
+    ['touched.ts'],
     ['state'],
     ['rollback'],
     ['handler'],
