@@ -131,11 +131,6 @@ export const authorityReasons = {
     'The order to run it was not used in time.',
     'Run `keyturn turn` or `keyturn grant` again.',
   ],
-  ORDER_OPEN: [
-    3371,
-    'Another order to run it came while this one was signed.',
-    'It runs by that order. Order it again only where that one should not run.',
-  ],
   CONTROL_KEY_ELSEWHERE: [
     3339,
     'This host has no control key that issues, so it cannot issue what was ordered.',
@@ -259,6 +254,11 @@ export const authorityReasons = {
     3370,
     'The control key issues nothing any more.',
     'Order it again: another control key issues it. `keyturn control rotate` gives a host a new one.',
+  ],
+  ORDER_OPEN: [
+    3371,
+    'Another order to run it came while this one was signed.',
+    'It runs by that order. Order it again only where that one should not run.',
   ],
   AGENT_TRANSITION_ILLEGAL: [
     3400,
