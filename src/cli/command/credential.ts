@@ -5,6 +5,8 @@ import {
   type Credential,
   Keyturn,
   keyCredential,
+  onlyKeyOf,
+  type Passkey,
   type Principal,
   type Result as Verb,
 } from '../../keyturn.ts';
@@ -15,6 +17,7 @@ import { isKeyBeginning } from '../operand.ts';
 import { type Opened, reading, writing, writingHere } from '../project.ts';
 import { fields, table } from '../table.ts';
 import { atTerminal } from '../terminal.ts';
+import { addKeyFile, withPasskeysHere } from './key-file.ts';
 import { addPasskey } from './passkey.ts';
 
 /** A further key file or passkey: of the one who acts, or of a human who lost all that they had. */
@@ -23,8 +26,16 @@ export function add(call: Call): Promise<Answer> {
   const [reason, label] = [call.options.reason!, call.options.label!];
   Keyturn.requireLabel(label);
   return writingHere(call, async (keyturn) => {
-    const by = await whoActs(keyturn, as);
+    const by = await whoAdds(keyturn, as);
     const [name = by] = call.operands;
+    const person = await principalOf(keyturn, by);
+    if (!passkey && hasOnlyPasskeys(keyturn, person)) {
+      const { key } = call.options;
+      const usable = await withPasskeysHere(keyturn, person);
+      const signing = credentialIn(usable, key ?? onlyKeyOf(usable)) as Passkey;
+      return told(name, label, await addKeyFile(keyturn, { name, by, passkey: signing, label, reason }));
+    }
+    if (call.options.key !== undefined) refuse('USAGE', '--key is for a human who has only passkeys here.');
     const { public_key } = generateKeyPair();
     const asked = await possible(keyturn, by, (signer) =>
       keyturn.people.addCredential({
@@ -45,6 +56,24 @@ export function add(call: Call): Promise<Answer> {
     });
     return told(name, label, result);
   });
+}
+
+/** As for every act; where nobody has a key file here, the only human there is. */
+async function whoAdds(keyturn: Keyturn, as: string | undefined): Promise<string> {
+  const { principals } = await keyturn.people.list();
+  const humans = principals.filter(({ kind, status }) => kind === 'human' && status === 'active');
+  const is_alone = as === undefined && humans.length === 1 && !keyturn.keyFiles().has(humans[0]!.name);
+  return is_alone ? humans[0]!.name : whoActs(keyturn, as);
+}
+
+/** No key file here is one of theirs, and they have a passkey. */
+function hasOnlyPasskeys(keyturn: Keyturn, person: Principal): boolean {
+  const here = keyturn.keysHere(person.name);
+  const active = activeCredentials(person);
+  return (
+    !active.some(({ public_key }) => here.includes(public_key)) &&
+    active.some(({ kind }) => kind === 'passkey')
+  );
 }
 
 function told(name: string, label: string, result: Verb<'people.addCredential'>): Answer {
