@@ -171,6 +171,8 @@ export const limits = {
   act_wait_s: 120,
   /** How old the signature of a request may be: time for a slow line, and little to replay it in elsewhere. */
   message_signature_s: 60,
+  /** Orders that an executor has begun with beside those that run: each may wait for a plan that shares a path with it. */
+  waiting_runs: 32,
   /** How often an executor says that it runs, and after how long without a word it is taken for gone. */
   beat_ms: 5_000,
   beat_missed_ms: 15_000,

@@ -13,9 +13,10 @@ const NO_SESSION: Shutting = {
  * returned is said where the service knows no session: this browser may have one from an earlier link.
  */
 export async function enter(): Promise<Shutting> {
-  const link = new URLSearchParams(location.hash.slice(1)).get('link');
+  const asked = new URLSearchParams(location.hash.slice(1));
+  const link = asked.get('link');
   if (link === null) return NO_SESSION;
-  history.replaceState(null, '', '/');
+  history.replaceState(null, '', asked.get('to') === 'people' ? '/#/people' : '/');
   const answer = await fetch('/v1/session', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -4,9 +4,10 @@ import { limits } from '../limits.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import type { Capability, IntentState } from './state.ts';
 
-/** Ordered for the attempt that may run next, and for its effect. */
-export function orderGiven(state: IntentState, { body }: Event<'order.given'>, at: string): IntentState {
+/** Ordered for the attempt that may run next, and for its effect. It takes the place of the order that is open. */
+export function orderGiven(before: IntentState, { body }: Event<'order.given'>, at: string): IntentState {
   const { order_id: capability_id, attempt, effect_digest, action, expires_at, lapses_at } = body;
+  const state = withoutOpenOrder(before, body.signed_at, at);
   if (attempt !== state.attempt || effect_digest !== state.effect_digest) refuse('CAPABILITY_INTENT_CHANGED');
   if (!state.actions.includes(action)) refuse('ACTION_NOT_REQUESTED');
   if (Date.parse(expires_at) > Date.parse(state.expires_at)) refuse('CAPABILITY_TOO_LONG');
@@ -33,6 +34,20 @@ export function orderGiven(state: IntentState, { body }: Event<'order.given'>, a
     status: 'ordered',
   };
   return { ...state, capabilities: [...state.capabilities, capability] };
+}
+
+/**
+ * An attempt has one open order, so that the one that runs is the one that was given last. Who signs when that is in the ledger gives
+ * another one in its place: the executor may have refused it, or the key that gave it is revoked. Who signed before did not know of it.
+ */
+function withoutOpenOrder(state: IntentState, signed_at: string, at: string): IntentState {
+  const open = state.capabilities.find(
+    (one) => one.status === 'ordered' && one.attempt === state.attempt && isOpen(one, Date.parse(at)),
+  );
+  if (!open) return state;
+  if (Date.parse(signed_at) < Date.parse(open.ordered_at))
+    refuse('ORDER_OPEN', `${open.by} ordered it at ${open.ordered_at}.`, { order_id: open.capability_id });
+  return changed(state, { ...open, status: 'revoked' });
 }
 
 /** Issued under an open order, exactly for what that says. */

@@ -39,13 +39,17 @@ export const ORDER_KINDS = [
 
 export type OrderEvent = Event<(typeof ORDER_KINDS)[number]>;
 
-/** Which orders the event moves. A stop, a violation and a withdrawal revoke what is outstanding, which only the states of the intent tell. */
+/**
+ * Which orders the event moves. An order takes the place of an open one; a stop, a violation and a withdrawal revoke what is outstanding.
+ * Only the states of the intent tell which these are.
+ */
 export function movedOrders(
   event: OrderEvent,
   intent: { readonly before: IntentState; readonly now: IntentState } | null,
 ): readonly string[] {
   switch (event.kind) {
     case 'order.given':
+      return intent ? changedIn(intent.before, intent.now) : [event.body.order_id];
     case 'order.denied':
       return [event.body.order_id];
     case 'execution.stopped':
@@ -66,7 +70,7 @@ function changedIn(before: IntentState, now: IntentState): string[] {
 
 /** Pure: the order after the event, where `intent` is what the event made of its intent. */
 export function nextOrder(before: Order | null, event: OrderEvent, intent: IntentState, at: string): Order {
-  if (event.kind === 'order.given') {
+  if (event.kind === 'order.given' && (!before || before.capability_id === event.body.order_id)) {
     if (before) refuse('TRANSITION_ILLEGAL', 'This capability id was used before.');
     const { order_id: capability_id, by, lapses_at, expires_at } = event.body;
     const { intent_id, tool, proposer } = intent;

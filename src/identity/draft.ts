@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { sha256 } from '../canonical/digest.ts';
 import { refuse } from '../refusal.ts';
 import { type Proof, type Signer, verifyProof } from './act.ts';
 import { isMadeLater } from './made.ts';
+import type { Passkey } from './passkey.ts';
 
 /**
  * An act up to its signature: what a human is to see and to sign. Nothing was written, and no process has to keep it: the process that
@@ -57,10 +59,10 @@ export const REHEARSED: unique symbol = Symbol('rehearsed');
  * signer that only rehearses, and writes nothing for it.
  */
 export async function rehearseAct(
-  { name, public_key }: Pick<Signer, 'name' | 'public_key'>,
+  { name, public_key, passkey }: Pick<Signer, 'name' | 'public_key'> & { readonly passkey?: Passkey },
   act: Acting<unknown>,
 ): Promise<void> {
-  const sign: Signer['sign'] = async (all) => all.map(() => NO_PROOF);
+  const sign: Signer['sign'] = async (all) => all.map(() => (passkey ? noTouch(passkey) : NO_PROOF));
   try {
     await act({ name, public_key, is_rehearsal: true, sign });
   } catch (error) {
@@ -70,6 +72,20 @@ export async function rehearseAct(
 
 /** Has the shape of a proof, and verifies nothing. */
 const NO_PROOF = Buffer.alloc(64).toString('base64');
+
+/** The same of this passkey: made where it was enrolled, by its kind of authenticator. */
+function noTouch({ rp_id, origins, can_sync }: Passkey): Proof {
+  const authenticator_data = Buffer.alloc(37);
+  authenticator_data.write(sha256(rp_id), 'hex');
+  authenticator_data[32] = can_sync ? 0x08 : 0;
+  const client_data = JSON.stringify({ type: '', challenge: '', origin: origins[0] });
+  return {
+    authenticator_data: authenticator_data.toString('base64url'),
+    client_data: Buffer.from(client_data).toString('base64url'),
+    signature: Buffer.alloc(64).toString('base64url'),
+    touch: null,
+  };
+}
 
 /** Ends a draft: the act is drawn up again, and the proofs count only if what was signed is what would be signed now. */
 export async function finishDraft<T>(

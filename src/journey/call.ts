@@ -250,4 +250,5 @@ const STALE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'DECISION_STALE',
   'INTENT_EXISTS',
   'CLAIM_TAKEN',
+  'ORDER_OPEN',
 ]);

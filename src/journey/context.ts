@@ -150,6 +150,8 @@ export interface Memory {
   readonly previews: Recent<Digest, (action_id: string, path: string) => readonly Hunk[] | null>;
   /** Made by the first plan: most processes run none. */
   attributes: Attributes | null;
+  /** The time after which the reports of the latest plan are named. */
+  reports_ms: number;
 }
 
 /** An intent and what holds for all of them, from signed entries alone. */

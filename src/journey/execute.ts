@@ -3,6 +3,7 @@ import { needsDispatch } from '../gate/agent-core.ts';
 import { currentCapability } from '../gate/capability.ts';
 import type { Capability, IntentState } from '../gate/state.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import { isForThisHost } from './addressed.ts';
 import { keepBeating } from './beat.ts';
@@ -12,6 +13,7 @@ import { allIntents } from './list.ts';
 import { removeSettled } from './live.ts';
 import { run } from './run.ts';
 import { seenOf } from './seen.ts';
+import { Slots } from './slots.ts';
 
 /** What became of an order, for the process that watches the executor. The ledger tells more. */
 export interface Executed {
@@ -54,7 +56,8 @@ export async function executeOrders(opened: Context, request: ExecuteRequest): P
   const context = control_plane ? { ...opened, control_plane } : opened;
   const stop = new AbortController();
   const waiting: string[] = [];
-  const running = new Set<Promise<boolean>>();
+  const begun = new Set<Promise<boolean>>();
+  const slots = new Slots(request.most, request.signal);
   /** Those that are known to wait: that is told once. */
   const asked = new Set<string>();
   let is_open = true;
@@ -66,12 +69,12 @@ export async function executeOrders(opened: Context, request: ExecuteRequest): P
     if (!is_known) request.tell?.(executed);
   };
   const begin = () => {
-    while (!request.signal.aborted && waiting.length > 0 && running.size < request.most) {
+    while (!request.signal.aborted && waiting.length > 0 && begun.size < request.most + limits.waiting_runs) {
       const intent_id = waiting.shift()!;
-      const done = executeOrdered(context, intent_id, stop.signal, tell);
-      running.add(done);
+      const done = executeOrdered(context, intent_id, { slots, abort: stop.signal, tell });
+      begun.add(done);
       void done.then((is_over) => {
-        running.delete(done);
+        begun.delete(done);
         // Until the order lapses.
         if (!is_over) setTimeout(() => add(intent_id), AGAIN_MS).unref();
         begin();
@@ -93,7 +96,7 @@ export async function executeOrders(opened: Context, request: ExecuteRequest): P
     is_open = false;
     waiting.length = 0;
     const late = setTimeout(() => stop.abort(), request.grace_ms);
-    await Promise.all(running);
+    await Promise.all(begun);
     clearTimeout(late);
     over.abort();
     if (request.signal.aborted) await beating;
@@ -162,42 +165,50 @@ const UNASKED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'CALLER_LIMITED',
 ]);
 
+interface Executing {
+  readonly slots: Slots;
+  readonly abort: AbortSignal;
+  readonly tell: (executed: Executed) => void;
+}
+
 /** False where it is to be tried again. Never rejects: one run that fails does not end the others. */
 async function executeOrdered(
   context: Context,
   intent_id: string,
-  abort: AbortSignal,
-  tell: (executed: Executed) => void,
+  { slots, abort, tell }: Executing,
 ): Promise<boolean> {
   let told: Pick<Executed, 'intent_id' | 'tool'> = { intent_id, tool: '' };
   let has_begun = false;
+  const slot = slots.one();
   try {
     const state = await context.store.find('intent', intent_id);
     const order = state && (await orderOf(context, state));
     if (!state || !order) return true;
     told = { intent_id, tool: state.tool };
-    const act = () =>
-      run(context, {
-        intent_id,
-        hash: state.hash,
-        seen: seenOf({ ...order, hash: state.hash, order_id: order.capability_id }),
-        abort,
-        onClaimed: () => {
-          has_begun = true;
-          tell({ ...told, outcome: 'claimed', code: null });
-        },
-      });
-    // Two plans may share a path.
-    const { result, reason_code } =
-      state.effect === 'plan' ? await context.in_turn('executed plan', act) : await act();
+    const { result, reason_code } = await run(context, {
+      intent_id,
+      hash: state.hash,
+      seen: seenOf({ ...order, hash: state.hash, order_id: order.capability_id }),
+      abort,
+      isWanted: () => !slots.is_over,
+      onTurn: slot.take,
+      onClaimed: () => {
+        has_begun = true;
+        tell({ ...told, outcome: 'claimed', code: null });
+      },
+    });
     tell({ ...told, outcome: result, code: reason_code });
     return true;
   } catch (error) {
+    // The order stays open, for the next executor.
+    if (!has_begun && slots.is_over) return true;
     if (!has_begun && (await isRunElsewhere(context, intent_id))) return true;
     const code = error instanceof Refusal ? error.code : 'INTERNAL';
     const is_over = has_begun || !UNASKED.has(code);
     tell({ ...told, outcome: has_begun ? 'in doubt' : is_over ? 'refused' : 'waits', code });
     return is_over;
+  } finally {
+    slot.give();
   }
 }
 

@@ -71,7 +71,7 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
       stat_cache.isUnchanged(),
     prepare(_, secrets) {
       requireSqlEngine(effect);
-      const reports = reportsFolder(context.clock(), effect.task_id);
+      const reports = reportsFolder(unusedTime(context), effect.task_id);
       const replaced = new OpenFiles();
       return {
         reports,
@@ -88,6 +88,12 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
       };
     },
   };
+}
+
+/** Reports are in a folder named after the time: two plans of one task that begin at once must not get the same one. */
+function unusedTime({ clock, memory }: Context): Date {
+  memory.reports_ms = Math.max(clock().getTime(), memory.reports_ms + 1);
+  return new Date(memory.reports_ms);
 }
 
 /** What a plan would do. Touches nothing. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Digest } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
 import { type Body, parseEvent } from '../event/event.ts';
@@ -18,6 +19,7 @@ import { provenState } from './audit.ts';
 import { atWork, type Context } from './context.ts';
 import { recordedUnlessRevoked, requireThisExecutor, stated, withOneKey } from './executor.ts';
 import { findRun } from './find.ts';
+import { inPlanTurn } from './plan-turn.ts';
 import { seal } from './record.ts';
 import { openEffect } from './sealed-effect.ts';
 import { requireDead, requireLetGo } from './settle.ts';
@@ -97,7 +99,7 @@ export async function rollback(
   if (options) await requireSomeUndone(state, manifest, options);
 
   return atWork(context, execution_id, () =>
-    claimAndUndo(context, request, { state, run, manifest, options }),
+    claimAndUndo(context, request, { state, run, effect, manifest, options }),
   );
 }
 
@@ -116,7 +118,7 @@ async function requireSomeUndone(
 async function claimAndUndo(
   context: Context,
   { checkpoints = [], except = [], reason, signer }: RollbackRequest,
-  { state, run, manifest, options }: Omit<Undoable, 'effect'> & { options: RollBackOptions | null },
+  { state, run, effect, manifest, options }: Undoable & { options: RollBackOptions | null },
 ): Promise<RollBackOutcome & { readonly execution_id: string }> {
   const { execution_id } = run;
   const round = (state.rollback?.round ?? 0) + 1;
@@ -137,10 +139,15 @@ async function claimAndUndo(
     context.clock(),
   );
   const claimed = stated(context, act);
-  await context.store.commit({ events: [claimed] });
-
-  const outcome = manifest && options ? await rollBack(manifest, options) : NOTHING;
-  if (manifest !== null) await renewArchivedManifest(context.root, run.reports);
+  const undo = async (has_waited: boolean) => {
+    if (has_waited && manifest && options) await requireSomeUndone(state, manifest, options);
+    await context.store.commit({ events: [claimed] });
+    const outcome = manifest && options ? await rollBack(manifest, options) : NOTHING;
+    if (manifest !== null) await renewArchivedManifest(context.root, run.reports);
+    return outcome;
+  };
+  // A plan that shares a path with it ends first. Where that takes longer than the signature holds, the commit is refused.
+  const outcome = await inPlanTurn(context, { id: randomUUID(), effect, is_undo: true }, undo);
   const record = (told: RollBackOutcome) => {
     const report = seal(canonicalBytes(told));
     const body = { execution_id, round, result: resultOf(told, checkpoints), report: report.digest };

@@ -13,6 +13,7 @@ import { requireFormats } from './check.ts';
 import { atWork, type Context, recordingRefusal } from './context.ts';
 import { inCountedTurn } from './counted.ts';
 import { type Effect, type Progress, progressOf } from './derived.ts';
+import { openAsked } from './effect.ts';
 import { stated, withOneKey } from './executor.ts';
 import type { Looking, Noted } from './issue.ts';
 import { type LiveTold, liveTold } from './live.ts';
@@ -37,8 +38,10 @@ export interface RunRequest extends LookRequest {
   /** The digest of what was shown, from `look`, `turn` or `grant`. Asking with it is the yes: there is no default. */
   readonly seen: Digest;
   readonly abort?: AbortSignal | undefined;
-  /** Asked just before the claim: a run that its caller no longer waits for does not begin. */
+  /** Asked just before the claim, and while it waits for its turn: a run that its caller no longer waits for does not begin. */
   readonly isWanted?: (() => boolean) | undefined;
+  /** Awaited when no other plan is in the way of this run any more, before anything is looked at. */
+  readonly onTurn?: (() => Promise<void>) | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** The claim is durable, and the effect begins. It must not throw. */
   readonly onClaimed?: ((execution_id: string) => void) | undefined;
@@ -101,13 +104,15 @@ async function runOnce(opened: Context, request: RunRequest): Promise<Report> {
   return recordingRefusal(context, refused(request, noted), async (keep) => {
     await context.step();
     const execution_id = randomUUID();
-    return await atWork(context, execution_id, async () => {
+    // 1. Plans that share a path run one after another, and what they find is looked at when their turn has come.
+    return await whenDue(context, request, execution_id, async (due) => {
       const { ready, claimed } = await inCountedTurn(context, { intent_id }, async () => {
-        // 1. All that was looked at before it was shown, again: the human may have taken an hour.
+        // 2. All that was looked at before it was shown, again: the human may have taken an hour.
         const looked = context.memory.looks.get(request.seen);
         const ready = await makeReady(context, request, { keep, noted }, looked);
         requireSeen(ready, request);
-        // 2. The claim is durable before the effect begins, and it spends the capability. At most once is this alone.
+        requireDue(ready, due);
+        // 3. The claim is durable before the effect begins, and it spends the capability. At most once is this alone.
         const claimed = claim(context, execution_id, ready);
         await take(context, claimed, ready);
         // What was seen runs once: no later run needs what the look derived.
@@ -116,7 +121,7 @@ async function runOnce(opened: Context, request: RunRequest): Promise<Report> {
       });
       const told = liveTold(context, execution_id, ready.state);
       try {
-        // 3. The one effect, watched, then its record, always.
+        // 4. The one effect, watched, then its record, always.
         const ended = await effectOf(context, ready, claimed, request, told);
         const report = await recordEnd(context, claimed, ready.state, ended, request.onRecorded);
         await told.remove();
@@ -126,6 +131,35 @@ async function runOnce(opened: Context, request: RunRequest): Promise<Report> {
       }
     });
   });
+}
+
+/** Acts with the intent whose turn it is; null where there is none. */
+async function whenDue<T>(
+  context: Context,
+  { intent_id, isWanted, abort, onTurn }: RunRequest,
+  execution_id: string,
+  act: (due: IntentState | null) => Promise<T>,
+): Promise<T> {
+  const due = await context.store.find('intent', intent_id);
+  const begin = async () => {
+    await onTurn?.();
+    return atWork(context, execution_id, () => act(due));
+  };
+  const { effect } = due?.effect === 'plan' ? await openAsked(context, due) : { effect: null };
+  if (effect?.kind !== 'plan') return begin();
+  const { inPlanTurn } = await import('./plan-turn.ts');
+  return inPlanTurn(
+    context,
+    { id: execution_id, effect, isWanted: () => !abort?.aborted && isWanted?.() !== false },
+    begin,
+  );
+}
+
+/** The turn was taken for what a row says, which an attacker can write: what runs must be the same. */
+function requireDue({ state: { effect, effect_digest }, prepared }: Ready, due: IntentState | null): void {
+  if (effect === due?.effect && effect_digest === due.effect_digest) return;
+  prepared.close();
+  refuse('EFFECT_CHANGED', 'The next attempt has another effect by now.');
 }
 
 /** What would run is what was shown, and nothing that came since; and it is still wanted. */

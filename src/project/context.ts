@@ -123,6 +123,7 @@ export function journeyContext(
       looks: new Recent(limits.remembered_contexts),
       previews: new Recent(planLimits.kept_previews),
       attributes: null,
+      reports_ms: 0,
     },
     step: stepGate(),
     public_key: rememberedKeys(),

@@ -260,6 +260,11 @@ export const authorityReasons = {
     'The caller whose call it is cancelled the run, and it was ended half way.',
     'Find out how far it came. What is in doubt is settled with `keyturn resolve`.',
   ],
+  ORDER_OPEN: [
+    3372,
+    'Another order to run it came while this one was signed.',
+    'It runs by that order. Order it again only where that one should not run.',
+  ],
   AGENT_TRANSITION_ILLEGAL: [
     3400,
     'The plan or step of the agent core is not in a state where this can happen.',

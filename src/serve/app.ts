@@ -73,10 +73,10 @@ const reached = z.strictObject({ address: z.string() });
 export function appOf(door: Door): Hono {
   const app = new Hono();
   const routes = routesOf();
-  const { keyturn, enrolments, site } = door;
+  const { keyturn, enrolments, site, sessions } = door;
   const acts = actsIn(routes);
   const steps = linkRoutes(enrolments);
-  const vouches = vouching({ keyturn, enrolments, acts, origin: site.origin });
+  const vouches = vouching({ keyturn, enrolments, acts, origin: site.origin, sessions });
   let described: object | undefined;
   const methods = new Map<string, readonly string[]>();
   const at = (

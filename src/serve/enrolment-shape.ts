@@ -5,7 +5,10 @@ import { actDigest, actTime, drawnAct, webAssertion, webProof } from './act.ts';
 const id = z.uuid();
 const text = z.string().max(limits.prose_chars);
 
-/** What a new passkey is for, and who vouches for it. */
+/** A key that is in a file already: what it would be added by, and its signature of that. */
+const keyMade = z.strictObject({ public_key: z.string(), draft: drawnAct, proof: z.string().max(1_024) });
+
+/** What a new passkey or key file is for, and who vouches for it. */
 export const enrolmentAsked = z.strictObject({
   /** `credential`: of a human who is enrolled. `person`: the first one of a human who is not. */
   kind: z.enum(['credential', 'person']).default('credential'),
@@ -18,6 +21,8 @@ export const enrolmentAsked = z.strictObject({
   /** Which of their keys vouches; needed where they have several. */
   key: z.string().optional(),
   roles: z.array(z.string()).optional(),
+  /** With it no passkey is made: the key is added once the one who vouches has signed the same. */
+  made: keyMade.optional(),
 });
 
 export const enrolmentOpened = z.strictObject({ enrolment_id: id, link: z.string(), expires_at: actTime });
@@ -95,9 +100,11 @@ export const enrolmentsListed = z.strictObject({
       key: z.string(),
       status: z.enum(['open', 'signed', 'enrolled']),
       expires_at: actTime,
-      /** Null until the passkey was made. */
+      /** Null until the passkey was made, and where it is a key. */
       passkey: passkeyMade.nullable(),
-      /** What is to be signed; null until the passkey has signed it. */
+      /** Of a key in a file; null where it is a passkey. */
+      public_key: z.string().nullable(),
+      /** What is to be signed; null until the passkey, or the key, has signed it. */
       pending: z
         .strictObject({
           draft: drawnAct,

@@ -14,6 +14,7 @@ import {
 } from './enrolment-shape.ts';
 import { BODY, CALLER } from './openapi.ts';
 import type { Route } from './route.ts';
+import type { Sessions } from './session.ts';
 import { type Vouched, vouchedFor } from './vouched.ts';
 
 /** What a human who is known here asks for about passkeys that are being enrolled. Nothing of it writes but the finish. */
@@ -32,13 +33,15 @@ export interface VouchDoor {
   /** The acts of the table, by name. */
   readonly acts: ReadonlyMap<string, Route>;
   readonly origin: string;
+  readonly sessions: Pick<Sessions, 'link'>;
 }
 
-export function vouching({ keyturn, enrolments, acts, origin }: VouchDoor): readonly VouchRoute[] {
+export function vouching({ keyturn, enrolments, acts, origin, sessions }: VouchDoor): readonly VouchRoute[] {
   return [
     {
       path: '/v1/enrolments/open',
-      about: 'Begin the enrolment of a passkey. The link is for the browser of its owner.',
+      about:
+        'Begin the enrolment of a passkey, or of a key that was made elsewhere. The link is for the browser of its owner: to make the passkey, or, for a key, to sign for it in the console.',
       input: enrolmentAsked,
       output: enrolmentOpened,
       refusals: [...CALLER, ...BODY, 404],
@@ -46,16 +49,16 @@ export function vouching({ keyturn, enrolments, acts, origin }: VouchDoor): read
         const vouched = await vouchedFor(keyturn, acts, parsed(enrolmentAsked, body), caller);
         const { secret, enrolment } = await enrolments.open(vouched);
         const { enrolment_id, expires_at } = enrolment;
-        return answerWith(enrolmentOpened, {
-          enrolment_id,
-          link: `${origin}/enrol#link=${secret}`,
-          expires_at,
-        });
+        const link =
+          vouched.public_key === null
+            ? `${origin}/enrol#link=${secret}`
+            : `${origin}/#link=${await sessions.link(caller.name ?? undefined)}&to=people`;
+        return answerWith(enrolmentOpened, { enrolment_id, link, expires_at });
       },
     },
     {
       path: '/v1/enrolments/list',
-      about: 'Passkeys that are being enrolled, with what is to be signed by whoever vouches.',
+      about: 'Passkeys and keys that are being enrolled, with what is to be signed by whoever vouches.',
       input: enrolmentNamed.partial(),
       output: enrolmentsListed,
       refusals: [...CALLER, ...BODY, 404],
@@ -70,7 +73,7 @@ export function vouching({ keyturn, enrolments, acts, origin }: VouchDoor): read
     },
     {
       path: '/v1/enrolments/finish',
-      about: 'Vouch for a passkey: the proof of the credential that the enrolment names.',
+      about: 'Vouch for a passkey or a key: the proof of the credential that the enrolment names.',
       input: enrolmentFinish,
       output: null,
       refusals: [...CALLER, ...BODY, 404, 409],
@@ -107,12 +110,13 @@ function parsed<T>(schema: z.ZodType<T>, body: JsonObject): T {
 }
 
 function told({ enrolment_id, ceremony, expires_at, passkey }: OpenEnrolment<Vouched>): object {
-  const { asked, name, label, by, key } = ceremony;
+  const { asked, name, label, by, key, public_key } = ceremony;
   const draft = ceremony.pending();
   return {
     ...{ enrolment_id, kind: asked.kind, name, label, by, key, expires_at },
     status: ceremony.status(),
     passkey,
+    public_key,
     pending: draft && { draft, ...signingOf(draft) },
   };
 }

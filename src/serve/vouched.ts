@@ -2,8 +2,8 @@ import type * as z from 'zod';
 import {
   type Draft,
   type Keyturn,
+  keyCredential,
   type NewCredential,
-  type Passkey,
   type Proof,
   requireMadeBy,
   verifyProof,
@@ -16,12 +16,14 @@ import type { Route } from './route.ts';
 
 type Asked = z.output<typeof enrolmentAsked>;
 
-/** A passkey that counts once a credential that counts already has signed for it, too. */
+/** A passkey, or a key, that counts once a credential that counts already has signed for it, too. */
 export interface Vouched extends KeptCeremony {
   readonly asked: Asked;
   readonly by: string;
   readonly key: string;
-  /** What is to be signed by the one who vouches; null until the passkey has signed the same. */
+  /** The key that was made elsewhere; null where a passkey is made. */
+  readonly public_key: string | null;
+  /** What is to be signed by the one who vouches; null until the passkey, or the key, has signed the same. */
   pending(): Draft | null;
   /** The verb that is finished, and what it answered. */
   finish(proofs: readonly Proof[], caller: ActCaller): Promise<{ route: Route; value: unknown }>;
@@ -29,7 +31,7 @@ export interface Vouched extends KeptCeremony {
 
 interface Drawn {
   readonly draft: Draft;
-  readonly passkey: Passkey;
+  readonly credential: NewCredential;
   readonly own: Proof | null;
 }
 
@@ -54,7 +56,19 @@ export async function vouchedFor(
   const { by = asked.name } = asked;
   const key = asked.key ?? (await keyOf(keyturn, by));
   if (caller.name !== null && caller.name !== by) refuse('CALLER_OTHER', `You are not "${by}".`);
-  return vouchedFrom(keyturn, routes, { asked, by, key, caller, drawn: null, is_enrolled: false });
+  const drawn = drawnElsewhere(asked, by, key);
+  return vouchedFrom(keyturn, routes, { asked, by, key, caller, drawn, is_enrolled: false });
+}
+
+/** What a terminal drew up for the key that it made. Only who has that key could sign it; the finish draws it up again and compares. */
+function drawnElsewhere({ kind, label, made }: Asked, by: string, key: string): Drawn | null {
+  if (made === undefined) return null;
+  const { public_key, draft, proof: own } = made;
+  const [statement, ...others] = draft.statements;
+  if (kind !== 'credential' || draft.by !== by || draft.key !== key || others.length > 0)
+    refuse('SHAPE_INVALID', 'This is no draft of a further key.');
+  verifyProof(Buffer.from(statement!, 'utf8'), public_key, own, 'The new key did not sign its enrolment.');
+  return { draft, credential: keyCredential(public_key, label), own };
 }
 
 /** The same ceremony, from what was kept of it. */
@@ -63,12 +77,12 @@ export function vouchedFrom(keyturn: Keyturn, routes: ReadonlyMap<string, Route>
   const { asked, by, key, caller } = kept;
   const { kind, name, label } = asked;
   const route = routes.get(kind === 'person' ? 'people.enrol' : 'people.addCredential')!;
-  const credential = (passkey: Passkey): NewCredential => ({ ...passkey, kind: 'passkey' });
-  const requestFor = (passkey: Passkey) =>
-    kind === 'person'
-      ? { name, principal: 'human', passkey, roles: asked.roles ?? [] }
-      : { name, credential: credential(passkey), reason: asked.reason };
-  const holderOf = ({ public_key }: Passkey) => ({ name, public_key });
+  const requestFor = (credential: NewCredential) => {
+    if (kind !== 'person') return { name, credential, reason: asked.reason };
+    const { kind: _, ...passkey } = credential;
+    return { name, principal: 'human', passkey, roles: asked.roles ?? [] };
+  };
+  const holderOf = ({ public_key }: NewCredential) => ({ name, public_key });
   return {
     kept: () => kept,
     asked,
@@ -76,15 +90,17 @@ export function vouchedFrom(keyturn: Keyturn, routes: ReadonlyMap<string, Route>
     label,
     by,
     key,
+    public_key: asked.made?.public_key ?? null,
     known: async () => {
       const { principals } = await keyturn.people.list();
       const mine = principals.find((one) => one.name === name)?.credentials ?? [];
       return mine.flatMap((one) => (one.kind === 'passkey' ? [one.credential_id] : []));
     },
     draw: async (passkey) => {
-      const request = requestFor(passkey);
-      const made = await drawAct(keyturn, route, { request, by, key, holder: holderOf(passkey) }, caller);
-      kept.drawn = { draft: made.draft, passkey, own: null };
+      const credential: NewCredential = { ...passkey, kind: 'passkey' };
+      const request = requestFor(credential);
+      const made = await drawAct(keyturn, route, { request, by, key, holder: holderOf(credential) }, caller);
+      kept.drawn = { draft: made.draft, credential, own: null };
       return made.draft;
     },
     prove: async ([own, ...others]) => {
@@ -92,10 +108,10 @@ export function vouchedFrom(keyturn: Keyturn, routes: ReadonlyMap<string, Route>
       if (drawn === null) refuse('ACT_CHANGED', 'Nothing was drawn up to sign.');
       if (own === undefined || others.length > 0)
         refuse('SIGNATURE_INVALID', 'There is one statement to sign.');
-      const { draft, passkey } = drawn;
+      const { draft, credential } = drawn;
       const statement = Buffer.from(draft.statements[0]!, 'utf8');
-      verifyProof(statement, passkey.public_key, own, 'The new key did not sign its enrolment.');
-      requireMadeBy(credential(passkey), own);
+      verifyProof(statement, credential.public_key, own, 'The new key did not sign its enrolment.');
+      requireMadeBy(credential, own);
       kept.drawn = { ...drawn, own };
     },
     status: () => (kept.is_enrolled ? 'enrolled' : kept.drawn?.own ? 'signed' : 'open'),
@@ -103,10 +119,10 @@ export function vouchedFrom(keyturn: Keyturn, routes: ReadonlyMap<string, Route>
     finish: async (proofs, finisher) => {
       const { drawn } = kept;
       if (kept.is_enrolled || !drawn?.own) refuse('ENROLMENT_UNKNOWN', 'Nothing waits to be vouched for.');
-      const { draft, passkey, own } = drawn;
-      const holder = { ...holderOf(passkey), proofs: [own] };
+      const { draft, credential, own } = drawn;
+      const holder = { ...holderOf(credential), proofs: [own] };
       const drawn_up = { ...draft, statements: [...draft.statements] };
-      const done = { request: requestFor(passkey), draft: drawn_up, proofs: [...proofs], holder };
+      const done = { request: requestFor(credential), draft: drawn_up, proofs: [...proofs], holder };
       const value = await finishAct(keyturn, route, done, finisher);
       kept.is_enrolled = true;
       return { route, value };

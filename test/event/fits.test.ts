@@ -27,7 +27,21 @@ function answerOf(act: () => Event): string {
 
 describe('an event that is read back', () => {
   const good = lived();
-  const others = fc.constantFrom(null, '', 'x', 'a'.repeat(64), 0, -1, 1.5, 2 ** 53, true, [], {}, [null], ['x']);
+  const others = fc.constantFrom(
+    null,
+    '',
+    'x',
+    'a'.repeat(64),
+    0,
+    -1,
+    1.5,
+    2 ** 53,
+    true,
+    [],
+    {},
+    [null],
+    ['x'],
+  );
 
   it('is what its schema makes of it, or refused as by its schema', () => {
     for (const event of good) expect(answerOf(() => eventIn(event))).toBe(answerOf(() => parseEvent(event)));

@@ -88,10 +88,15 @@ function ofRuns(): Aimed[] {
       code: 'CAPABILITY_TOO_MANY',
       events: [
         ...ready,
-        ...Array.from({ length: limits.outstanding_capabilities + 1 }, (_, n) =>
-          ordered(A, 'ada', { ...by('bo'), order_id: id(50 + n) }),
-        ),
+        ...Array.from({ length: limits.outstanding_capabilities }, (_, n) =>
+          issued(A, 'ada', { ...by('bo'), capability_id: id(50 + n), ordinal: null }),
+        ).flat(),
+        ordered(A, 'ada', { ...by('bo'), order_id: id(90) }),
       ],
+    },
+    {
+      code: 'ORDER_OPEN',
+      events: [...ready, ...[50, 51].map((n) => ordered(A, 'ada', { ...by('bo'), order_id: id(n) }))],
     },
     { code: 'EDIT_NOT_DUE', events: [...ready, proposed(B, other), replacedBy(A, B, 'ada')] },
     { code: 'RUN_STOPPED', events: [...begins(), ...upTo('execution.stopped'), stops] },

@@ -60,6 +60,25 @@ describe('a capability', () => {
     await expectRefusal('TRANSITION_ILLEGAL', () => next(issue({}), issued(), AT));
   });
 
+  it('is ordered once at a time for an attempt', async () => {
+    const [first, second] = ['2026-01-15T12:10:00.000Z', '2026-01-15T12:20:00.000Z'];
+    const one = next(fold(proposed(), granted()), ordered(), first);
+    const again = (signed_at: string) => ordered({ order_id: CAP_2, signed_at });
+    const statuses = ({ capabilities }: IntentState) => capabilities.map(({ status }) => status);
+    // Its human did not know of the first one.
+    await expectRefusal('ORDER_OPEN', () => next(one, again(AT), second));
+    for (const knowing of [first, second])
+      expect(statuses(next(one, again(knowing), second))).toEqual(['revoked', 'ordered']);
+    const lapsed = next(
+      fold(proposed(), granted()),
+      ordered({ lapses_at: '2026-01-15T12:15:00.000Z' }),
+      first,
+    );
+    expect(outstanding(next(lapsed, again(AT), second), second)).toEqual([CAP_2]);
+    // What was issued for a holder elsewhere is no open order.
+    expect(outstanding(next(next(one, issued(), first), again(AT), second), second)).toEqual([CAP, CAP_2]);
+  });
+
   it('never outlives its intent', async () => {
     const approved = fold(proposed({ expires_at: later }), granted());
     await expectRefusal('CAPABILITY_TOO_LONG', () => next(approved, issued(), AT));

@@ -197,13 +197,13 @@ describe('where an order stands', () => {
     const { keyturn } = p;
     const intent = await proposeSay(p);
     await keyturn.intents.approve({ ...intent, signer: p.ada });
-    await keyturn.intents.grant({ ...intent, signer: p.ada });
     await keyturn.intents.grant({ ...intent, signer: p.ada, is_issued: true });
+    await keyturn.intents.grant({ ...intent, signer: p.ada });
     const standings = async () =>
       (await keyturn.runs.capabilities()).capabilities.map(({ standing }) => standing);
-    expect(await standings()).toEqual(['issued', 'ordered']);
+    expect(await standings()).toEqual(['ordered', 'issued']);
     ahead_ms = 12 * 3600_000;
-    expect(await standings()).toEqual(['expired', 'lapsed']);
+    expect(await standings()).toEqual(['lapsed', 'expired']);
     expect((await keyturn.runs.capabilities({ standing: 'issued' })).capabilities).toEqual([]);
     expect((await keyturn.runs.capabilities({ standing: 'lapsed' })).capabilities).toHaveLength(1);
   });

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { canonicalBytes } from '../../src/canonical/json.ts';
 import { signAct } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
+import type { Refusal } from '../../src/refusal.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { freshSigner } from '../support/keys.ts';
 import { entriesAbout } from '../support/ledger.ts';
+import { until } from '../support/processes.ts';
 import { type Project, project, TOOLS } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
@@ -32,6 +35,29 @@ async function turned(p: Project): Promise<Intent & { order_id: string }> {
   const intent = await proposeSay(p);
   const { capability_id: order_id } = await p.keyturn.intents.turn({ ...intent, signer: p.ada });
   return { ...intent, order_id };
+}
+
+const codeOf = (error: unknown) => (error as Refusal).code;
+
+/** Something that one waits for and the other gives. */
+function signal() {
+  let given_ms = Number.POSITIVE_INFINITY;
+  let give = () => {};
+  const given = new Promise<void>((done) => {
+    give = () => {
+      given_ms = Date.now();
+      done();
+    };
+  });
+  return { given, give: () => give(), at_ms: () => given_ms };
+}
+
+/** The commit, a rebuild, a deep verification and a proof of the intent agree. */
+async function expectSound({ keyturn }: Project, { intent_id }: Intent): Promise<void> {
+  await keyturn.ledger.verify({ deep: true });
+  expect((await keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
+  const { bundle, key } = await keyturn.ledger.prove({ intent_id });
+  expect(Keyturn.verifyProof(Buffer.from(bundle), { key }).subject).toBe(intent_id);
 }
 
 /** Written by a program that has ada's key and the store, and asks no library what may be ordered. */
@@ -223,6 +249,71 @@ describe('an order', () => {
       await expectRefusal(code, () => runSeen(p.keyturn, { ...intent, confirm: yes }));
       expect(await kindsOf(p, intent)).not.toContain('capability.issued');
     }
+  });
+
+  it('is refused where another one came while it was signed', async () => {
+    const p = await authority();
+    const [bo, cy] = [await human(p, 'bo', ['ops']), await human(p, 'cy', ['ops'])];
+    const intent = await proposeSay(p);
+    const [drawn_up, go_on] = [signal(), signal()];
+    const late = {
+      ...cy,
+      sign: async (statements: readonly Uint8Array[]) => {
+        drawn_up.give();
+        await go_on.given;
+        return cy.sign(statements);
+      },
+    };
+    const second = p.keyturn.intents.turn({ ...intent, signer: late }).catch(codeOf);
+    await drawn_up.given;
+    await until(() => Date.now() > drawn_up.at_ms());
+    await p.keyturn.intents.turn({ ...intent, signer: bo });
+    go_on.give();
+    expect(await second).toBe('ORDER_OPEN');
+    expect(await ordersOf(p, intent)).toEqual(['ordered']);
+    expect((await runSeen(p.keyturn, { ...intent, confirm: yes })).result).toBe('success');
+    await expectSound(p, intent);
+  });
+
+  it('takes the place of the one that was open before it, whoever gave that', async () => {
+    const p = await authority();
+    const bo = await human(p, 'bo', ['ops']);
+    const intent = await proposeSay(p);
+    await p.keyturn.intents.turn({ ...intent, signer: bo });
+    await p.keyturn.intents.grant({ ...named(intent), signer: p.ada });
+    expect(await ordersOf(p, intent)).toEqual(['revoked', 'ordered']);
+    const { capabilities } = await p.keyturn.runs.capabilities({ intent_id: intent.intent_id });
+    expect(capabilities.map(({ by, status }) => [by, status])).toEqual([
+      ['ada', 'ordered'],
+      ['bo', 'revoked'],
+    ]);
+    // What is for a holder elsewhere is issued at once: any number of these can be open.
+    for (const holder of ['one', 'two']) {
+      const { public_key } = freshSigner(holder);
+      await p.keyturn.intents.grant({ ...named(intent), signer: p.ada, holder: public_key });
+    }
+    expect(await ordersOf(p, intent)).toEqual(['revoked', 'revoked', 'issued', 'issued']);
+    await expectSound(p, intent);
+  });
+
+  it('is the only open one of its attempt, however many turn the key at once', async () => {
+    const p = await authority();
+    const humans = await Promise.all(['bo', 'cy', 'di', 'ed'].map((name) => human(p, name, ['ops'])));
+    const intent = await proposeSay(p);
+    const other = await Keyturn.open({ at: p.root });
+    onTestFinished(() => other.close());
+    const turns = humans.flatMap((signer) =>
+      [p.keyturn, other].map((keyturn) => keyturn.intents.turn({ ...intent, signer }).catch(codeOf)),
+    );
+    const ends = await Promise.all(turns);
+    const codes = new Set(ends.filter((end) => typeof end === 'string'));
+    expect(
+      [...codes].every((code) => code === 'ORDER_OPEN'),
+      [...codes].join(),
+    ).toBe(true);
+    expect((await ordersOf(p, intent)).filter((status) => status === 'ordered')).toHaveLength(1);
+    expect((await runSeen(p.keyturn, { ...intent, confirm: yes })).result).toBe('success');
+    await expectSound(p, intent);
   });
 
   it('is claimed by one of two', async () => {

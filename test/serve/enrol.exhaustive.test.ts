@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { OpenKey } from '../../src/identity/act.ts';
 import { human } from '../journey/authority.ts';
+import { freshSigner } from '../support/keys.ts';
 import { sizeOf } from '../support/ledger.ts';
 import { registration } from '../support/passkey.ts';
 import { made, opened, passkeyAt, signedOwn, touching, vouched } from './enrol.ts';
@@ -162,6 +163,53 @@ describe('the enrolment of a passkey over HTTP', () => {
     expect(refusalIn(await drop(bo))).toEqual([403, 'CALLER_OTHER']);
     expect((await drop(s.ada as OpenKey)).status).toBe(200);
     expect(refusalIn(await drop(s.ada as OpenKey))).toEqual([404, 'ENROLMENT_UNKNOWN']);
+  });
+
+  it('is also that of a key in a file, which signed before, and counts once it is vouched for', async () => {
+    const s = await service();
+    const cookie = await session(s);
+    const key = freshSigner('ada');
+    const { public_key } = key;
+    const asked = {
+      name: 'ada',
+      label: 'laptop',
+      reason: 'for the terminal',
+      by: 'ada',
+      key: s.ada.public_key,
+    };
+    const credential = { kind: 'key' as const, public_key, label: 'laptop' };
+    const draft = await s.keyturn.draft(s.ada, (signer) =>
+      s.keyturn.people.addCredential({
+        name: 'ada',
+        credential,
+        reason: asked.reason,
+        signer,
+        holder: key,
+      }),
+    );
+    const [proof] = await key.sign(draft.statements.map((one) => Buffer.from(one)));
+    const [foreign] = await s.ada.sign(draft.statements.map((one) => Buffer.from(one)));
+    const good = { public_key, draft, proof };
+    const open = async (made: object, more = {}) =>
+      (await opened(s, cookie, { ...asked, ...more, made })).told;
+    expect(refusalIn(await open({ ...good, proof: foreign }))).toEqual([403, 'SIGNATURE_INVALID']);
+    expect((await open({ ...good, public_key: 'x' })).status).toBeLessThan(500);
+    for (const wrong of [
+      { ...good, draft: { ...draft, by: 'bo' } },
+      { ...good, draft: { ...draft, key: public_key } },
+      { ...good, draft: { ...draft, statements: [...draft.statements, '{}'] } },
+    ])
+      expect(refusalIn(await open(wrong))).toEqual([400, 'SHAPE_INVALID']);
+    expect(refusalIn(await open(good, { kind: 'person' }))).toEqual([400, 'SHAPE_INVALID']);
+    // What was signed is compared with what would be signed now.
+    const other = await open(good, { reason: 'for something else' });
+    expect(refusalIn(await vouched(s, cookie, other.body.enrolment_id, s.ada))).toEqual([409, 'ACT_CHANGED']);
+    const { body } = await open(good);
+    expect(body.link).toMatch(/\/#link=\S+&to=people$/);
+    expect((await vouched(s, cookie, body.enrolment_id, s.ada)).status).toBe(200);
+    const told = await call(s, '/v1/people/credentials', { name: 'ada' }, { cookie });
+    expect(told.body.credentials).toMatchObject([{ label: 'key file' }, { label: 'laptop', public_key }]);
+    await s.keyturn.ledger.verify({ deep: true });
   });
 
   it('adds nothing to the name of another human who can act', async () => {

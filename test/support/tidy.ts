@@ -51,6 +51,7 @@ export const INNER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['operation.ts'],
     ['model.ts'],
     ['input'],
+    ['touched.ts'],
     ['state'],
     ['rollback'],
     ['handler'],

@@ -5,6 +5,8 @@ import {
   type Credential,
   Keyturn,
   keyCredential,
+  onlyKeyOf,
+  type Passkey,
   type Principal,
   type Result as Verb,
 } from '../../keyturn.ts';
@@ -13,33 +15,23 @@ import type { Answer, Call } from '../answer.ts';
 import { actAs, newKey, possible, requireKeyPlace, unlock, whoActs } from '../human.ts';
 import { isKeyBeginning } from '../operand.ts';
 import { type Opened, reading, writing, writingHere } from '../project.ts';
+import { serviceOf } from '../service.ts';
 import { fields, table } from '../table.ts';
 import { atTerminal } from '../terminal.ts';
+import { addKeyFile, withPasskeysHere } from './key-file.ts';
 import { addPasskey } from './passkey.ts';
 
 /** A further key file or passkey: of the one who acts, or of a human who lost all that they had. */
 export function add(call: Call): Promise<Answer> {
-  const { passkey, keyOut } = call.options;
   const [reason, label] = [call.options.reason!, call.options.label!];
   Keyturn.requireLabel(label);
   const want = { reason, label };
   // A passkey is made in a browser, with the service that runs on this host.
-  if (passkey)
-    return writingHere(call, async (keyturn) => {
-      const { by, name, asked } = await wanted(keyturn, call, want);
-      return told(name, label, await addPasskey(keyturn, { name, by, ...want }, asked));
-    });
-  return writing(call, async (keyturn) => {
-    requireKeyPlace(keyturn, keyOut);
-    const { name, asked } = await wanted(keyturn, call, want);
-    const result = await atTerminal(async (terminal) => {
-      const signer = await unlock(keyturn, terminal, asked);
-      const holder = await newKey(keyturn, terminal, name, keyOut);
-      const credential = keyCredential(holder.public_key, label);
-      return keyturn.people.addCredential({ name, credential, reason, signer, holder });
-    });
-    return told(name, label, result);
-  });
+  if (call.options.passkey || serviceOf(call) === null)
+    return writingHere(call, (keyturn) => addHere(keyturn, call, want));
+  return writing(call, async (keyturn) =>
+    addFile(keyturn, call, want, await whoActs(keyturn, call.options.as)),
+  );
 }
 
 interface Want {
@@ -47,10 +39,40 @@ interface Want {
   readonly label: string;
 }
 
+async function addHere(keyturn: Keyturn, call: Call, want: Want): Promise<Answer> {
+  const { passkey, key, as } = call.options;
+  const by = await whoAdds(keyturn, as);
+  const person = await principalOf(keyturn, by);
+  if (!passkey && hasOnlyPasskeys(keyturn, person)) {
+    requireKeyPlace(keyturn, call.options.keyOut);
+    const usable = await withPasskeysHere(keyturn, person);
+    const signing = credentialIn(usable, key ?? onlyKeyOf(usable)) as Passkey;
+    const [name = by] = call.operands;
+    return told(name, want.label, await addKeyFile(keyturn, { name, by, passkey: signing, ...want }));
+  }
+  if (!passkey) return addFile(keyturn, call, want, by);
+  const { name, asked } = await wanted(keyturn, call, want, by);
+  return told(name, want.label, await addPasskey(keyturn, { name, by, ...want }, asked));
+}
+
+/** A key file, vouched for by another key file. */
+async function addFile(keyturn: Opened, call: Call, want: Want, by: string): Promise<Answer> {
+  const { keyOut } = call.options;
+  requireKeyPlace(keyturn, keyOut);
+  const { name, asked } = await wanted(keyturn, call, want, by);
+  const result = await atTerminal(async (terminal) => {
+    const signer = await unlock(keyturn, terminal, asked);
+    const holder = await newKey(keyturn, terminal, name, keyOut);
+    const credential = keyCredential(holder.public_key, want.label);
+    return keyturn.people.addCredential({ name, credential, reason: want.reason, signer, holder });
+  });
+  return told(name, want.label, result);
+}
+
 /** Whose credential it is to be, and that nothing that can be known stands against it. A key that is never kept stands for it. */
-async function wanted(keyturn: Opened, { operands, options: { as } }: Call, { reason, label }: Want) {
-  const by = await whoActs(keyturn, as);
-  const [name = by] = operands;
+async function wanted(keyturn: Opened, call: Call, { reason, label }: Want, by: string) {
+  if (call.options.key !== undefined) refuse('USAGE', '--key is for a human who has only passkeys here.');
+  const [name = by] = call.operands;
   const { public_key } = generateKeyPair();
   const asked = await possible(keyturn, by, (signer) =>
     keyturn.people.addCredential({
@@ -61,7 +83,25 @@ async function wanted(keyturn: Opened, { operands, options: { as } }: Call, { re
       holder: { ...signer, name, public_key },
     }),
   );
-  return { by, name, asked };
+  return { name, asked };
+}
+
+/** As for every act; where no human has a key file here, the only human there is. */
+async function whoAdds(keyturn: Keyturn, as: string | undefined): Promise<string> {
+  const { principals } = await keyturn.people.list();
+  const humans = principals.filter(({ kind, status }) => kind === 'human' && status === 'active');
+  const is_alone = as === undefined && humans.length === 1 && !keyturn.keyFiles().has(humans[0]!.name);
+  return is_alone ? humans[0]!.name : whoActs(keyturn, as);
+}
+
+/** No key file here is one of theirs, and they have a passkey. */
+function hasOnlyPasskeys(keyturn: Keyturn, person: Principal): boolean {
+  const here = keyturn.keysHere(person.name);
+  const active = activeCredentials(person);
+  return (
+    !active.some(({ public_key }) => here.includes(public_key)) &&
+    active.some(({ kind }) => kind === 'passkey')
+  );
 }
 
 function told(name: string, label: string, result: Verb<'people.addCredential'>): Answer {

@@ -73,6 +73,11 @@ export const PEOPLE: readonly Spec[] = [
       { flags: '--label <text>', about: 'what you call it, such as "laptop"', required: true },
       { flags: '--passkey', about: 'a passkey in place of a key file; `keyturn serve` must run here' },
       { flags: '--key-out <file>', about: 'with --service: the new file that the key is kept in' },
+      {
+        flags: '--key <credential>',
+        about:
+          'where you have only passkeys, the one that signs for the key file: its label or its public key',
+      },
       reason,
       as,
     ],

@@ -30,6 +30,8 @@ interface Pending {
   readonly expires_at: string;
   readonly status: 'open' | 'signed' | 'enrolled';
   readonly passkey: (Readonly<Record<string, Json>> & { readonly public_key: string }) | null;
+  /** Of a key that was made at a terminal. */
+  readonly public_key: string | null;
   readonly pending: {
     readonly draft: { readonly statements: readonly string[]; readonly at: string };
     readonly digests: readonly string[];
@@ -183,7 +185,8 @@ function PendingOne({
 }) {
   const [touching, setTouching] = useState(false);
   const [trouble, setTrouble] = useState<Trouble | null>(null);
-  const { enrolment_id, name, by, key, status, kind, passkey, pending } = one;
+  const { enrolment_id, name, label, by, key, status, kind, passkey, pending } = one;
+  const public_key = one.public_key ?? passkey?.public_key ?? null;
   const says = bodyIn(pending?.draft.statements[0]);
   const roles = Array.isArray(says.roles) ? says.roles.map(String) : [];
   const run = (work: Promise<unknown>) =>
@@ -206,13 +209,17 @@ function PendingOne({
           <bdi>{visible(name)}</bdi>
         </b>{' '}
         <Tag tone={status === 'signed' ? 'warn' : 'plain'}>
-          {kind === 'person' ? 'new person' : 'further passkey'}
+          {kind === 'person' ? 'new person' : one.public_key ? 'further key file' : 'further passkey'}
         </Tag>
         <p>
-          {touching ? `Touch your passkey to say that it belongs to ${name}.` : STATUS[status]}{' '}
-          {passkey && (
+          {touching
+            ? `Touch your passkey to say that it belongs to ${name}.`
+            : one.public_key
+              ? 'Made at a terminal. It waits for a signature here.'
+              : STATUS[status]}{' '}
+          {public_key && (
             <>
-              Key <Dig digest={passkey.public_key} />
+              “{visible(label)}”, key <Dig digest={public_key} />
             </>
           )}
           {roles.length > 0 && <> Roles: {visible(roles.join(', '))}.</>}
@@ -251,11 +258,12 @@ function bodyIn(statement: string | undefined): Readonly<Record<string, Json>> {
 }
 
 /** The statement is made again from what is drawn of it: name, key, roles and reason. */
-async function vouchFor(app: App, me: Me, { enrolment_id, kind, name, passkey, pending }: Pending) {
-  if (!passkey || !pending || pending.draft.statements.length !== 1) refuseOther('how many acts there are');
+async function vouchFor(app: App, me: Me, one: Pending) {
+  const { enrolment_id, kind, name, label, passkey, public_key, pending } = one;
+  const credential = passkey ? { ...passkey, kind: 'passkey' } : { kind: 'key', public_key, label };
+  if (pending?.draft.statements.length !== 1) refuseOther('how many acts there are');
   const [theirs] = pending.draft.statements;
   const { roles = [], reason = '' } = bodyIn(theirs);
-  const credential = { ...passkey, kind: 'passkey' };
   const expected =
     kind === 'person'
       ? { kind: 'key.enrolled', fixed: { principal: 'human', credential, roles } }

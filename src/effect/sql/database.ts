@@ -67,6 +67,11 @@ export function logBeside(place: Place): string | null {
 
 const LOGS = ['.wal', '.wal.checkpoint', '.wal.recovery'];
 
+/** The names that DuckDB gives to the logs of a database. */
+export function logsOf(database: string): string[] {
+  return LOGS.map((ending) => `${database}${ending}`);
+}
+
 /** The main header of a DuckDB file: 8 bytes of checksum, the magic word, 8 bytes of version, then flags, the first for encryption. */
 const HEADER_BYTES = 28;
 const MAGIC_AT = 8;
