@@ -51,6 +51,7 @@ const ASKED: Readonly<Record<string, (intent_id: string) => readonly object[]>> 
   ],
   'runs.cancel': (execution_id) => [{ execution_id }],
   'mcp.question': (intent_id) => [{ intent_id }],
+  'mcp.keep': (intent_id) => [{ intent_id, answers: { a: {} } }],
   'mcp.ask': (id) => [{ server: 'nobody', method: 'resources/read', params: { uri: id } }],
   'mcp.pass': (id) => [
     { declared_goal: 'x', effect: { kind: 'mcp', server: 'nobody', tool: 'x', arguments: { id } } },
