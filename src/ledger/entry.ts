@@ -62,7 +62,7 @@ export function openEntry(bytes: Uint8Array): Entry {
 }
 
 /** Reads an entry back that must be in the form in which `sealEntry` wrote it, from its bytes or from the text that they were decoded to. */
-export function openSealed(written: Uint8Array | string): Entry {
+export function openWritten(written: Uint8Array | string): Entry {
   const value = parseCanonical(written, limits.entry_bytes);
   if (value === undefined) refuse('LEDGER_BROKEN', 'its bytes are not in canonical form');
   return requireEntry(value);

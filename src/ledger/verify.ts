@@ -1,6 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import { type Entry, leafHash, openSealed, type SealedEntry, skimEntry } from './entry.ts';
+import { type Entry, leafHash, openWritten, type SealedEntry, skimEntry } from './entry.ts';
 import { append, rootOf, type Tree, type TreeRoot } from './merkle.ts';
 import { type SegmentBeginning, WHOLE } from './segment.ts';
 
@@ -87,7 +87,7 @@ export class LedgerVerifier {
 
   #lookDeeper(seq: number, bytes: Uint8Array): void {
     try {
-      const entry = openSealed(bytes);
+      const entry = openWritten(bytes);
       this.#options.inspect?.(entry);
     } catch (error) {
       if (!(error instanceof Refusal) || (error.code === 'LEDGER_BROKEN' && 'seq' in error.facts))

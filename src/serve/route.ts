@@ -51,13 +51,13 @@ export function routesOf(table: Readonly<Record<string, object>> = VERBS): Route
       .filter(([name]) => !OF_THIS_HOST.has(`${namespace}.${name}`))
       .filter(([, { here }]) => here.every((member) => GIVEN.has(member)))
       .map(([name, verb]) => routeOf(namespace, name, verb))
-      .filter(isForSomebody),
+      .filter(hasCallers),
   );
 }
 
 /** A human writes only what is signed. What is not, and is not open to agents either, would be refused to every caller. */
-function isForSomebody({ verb, is_act, is_look }: Route): boolean {
-  return verb.kind !== 'write' || verb.open_to !== 'people' || is_act || is_look;
+function hasCallers({ verb, is_act, is_look, is_said }: Route): boolean {
+  return verb.kind !== 'write' || verb.open_to !== 'people' || is_act || is_look || is_said;
 }
 
 function routeOf(namespace: string, name: string, verb: Verb): Route {

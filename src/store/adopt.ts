@@ -3,7 +3,7 @@ import { eventIn, signedBy } from '../event/event.ts';
 import { foldEntry, LedgerOverlay, verifierOf } from '../fold/ledger.ts';
 import { removedBy } from '../gate/objects.ts';
 import type { Verified } from '../identity/verified.ts';
-import { type Entry, leafHash, openSealed, type SealedEntry } from '../ledger/entry.ts';
+import { type Entry, leafHash, openWritten, type SealedEntry } from '../ledger/entry.ts';
 import { append } from '../ledger/merkle.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
@@ -52,7 +52,7 @@ export function openForeign(
   return entries.map((sealed) =>
     asEntry(sealed.seq, () => {
       if (leafHash(sealed.bytes) !== sealed.hash) broken('its hash is not that of its bytes');
-      const entry = openSealed(sealed.bytes);
+      const entry = openWritten(sealed.bytes);
       if (entry.seq !== sealed.seq) broken(`it says that it is entry ${entry.seq}`);
       if (entry.tenant !== tenant) broken('it belongs to another tenant');
       return { sealed, entry, event: verified(eventIn(entry)) };

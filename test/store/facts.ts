@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { keyPairFromSeed, sign } from '../../src/canonical/ed25519.ts';
+import { isUuid } from '../../src/canonical/uuid.ts';
 import { kidOf } from '../../src/capability/key.ts';
 import { mint } from '../../src/capability/token.ts';
 import type { Body, Event, SignedKind } from '../../src/event/event.ts';
@@ -305,6 +306,8 @@ export function issuedUnder(
 
 /** The token that an order as these facts have it asks for, signed as the entry is. */
 function tokenFor(subject: string, over: OrderOrIssue, capability_id: string): string {
+  // No token is about what is no intent.
+  if (!isUuid(subject)) return DIGEST;
   const { control_key = keyOf('control'), expires_at = EXPIRES } = over;
   const seed = CONTROL_SEEDS.find((name) => keyOf(name) === control_key) ?? 'control';
   const claims = {

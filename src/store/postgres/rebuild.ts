@@ -3,7 +3,7 @@ import { type Event, eventIn, signedBy } from '../../event/event.ts';
 import { foldEntry, LedgerOverlay, verifierOf } from '../../fold/ledger.ts';
 import { rowsNamedBy } from '../../fold/projection.ts';
 import type { Verified } from '../../identity/verified.ts';
-import { type Entry, GENESIS, leafHash, openSealed } from '../../ledger/entry.ts';
+import { type Entry, GENESIS, leafHash, openWritten } from '../../ledger/entry.ts';
 import { append } from '../../ledger/merkle.ts';
 import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
@@ -137,7 +137,7 @@ function openStored(
   verified: (event: Event) => Verified,
 ): { opened: Opened; end: Tip } {
   return asEntry(tip.size, () => {
-    const entry = openSealed(stored.bytes);
+    const entry = openWritten(stored.bytes);
     const { seq, at, prev } = entry;
     if (stored.seq !== tip.size || seq !== tip.size) refuse('LEDGER_BROKEN', 'an entry is missing');
     if (entry.tenant !== tenant.name) refuse('LEDGER_BROKEN', 'it belongs to another tenant');

@@ -1,6 +1,6 @@
 import type { Digest } from '../../canonical/digest.ts';
 import { eventIn, signedBy } from '../../event/event.ts';
-import { leafHashOfText, openSealed } from '../../ledger/entry.ts';
+import { leafHashOfText, openWritten } from '../../ledger/entry.ts';
 import { append } from '../../ledger/merkle.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import { type AgentRow, agentRows } from '../agent-tables.ts';
@@ -107,7 +107,7 @@ function foldEntry(
   try {
     if (!isText(text, bytes) || leafHashOfText(text) !== hash)
       refuse('LEDGER_BROKEN', 'its hash is not that of its bytes');
-    const entry = openSealed(text);
+    const entry = openWritten(text);
     const { seq, at, prev } = entry;
     if (id !== idOf(tenant.id, size) || seq !== size) refuse('LEDGER_BROKEN', 'an entry is missing');
     if (entry.tenant !== tenant.name) refuse('LEDGER_BROKEN', 'it belongs to another tenant');
@@ -139,7 +139,7 @@ function* agentRowsOf(db: Database, tenant: Tenant): Iterable<AgentRow> {
     batch = nextEntries(db, tenant, from)
   )
     for (const [, , , , , , text] of batch) {
-      const { seq, at, kind, subject, body } = openSealed(text);
+      const { seq, at, kind, subject, body } = openWritten(text);
       yield* agentRows(eventIn({ kind, subject, body }), { tenant: tenant.name, seq, at });
       from = seq + 1;
     }
