@@ -147,7 +147,7 @@ function disorder(tree) {
 const HEEDED = {
   isDispatched: ["return verdict.reason_code === 'STEP_DISPATCHED';"],
   startOnce: [
-    'if (turned === null || turned.refusal) return await refused(context, current, weighed, turned);',
+    'if (turned === null || turned.refusal) return await stepRefused(context, current, weighed, turned);',
     'if (!isDispatched(weighed)) return await awaitApprover(context, current, weighed, turned);',
   ],
   turnOf: [
