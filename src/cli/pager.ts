@@ -20,12 +20,9 @@ export async function showAll(
   let at = 0;
   for (let step = rows; at < lines.length; at += step) {
     if (at > 0 && step === rows) {
-      const typed = await terminal.ask(
-        `-- ${lines.length - at} of ${lines.length} lines to come. Enter: next page, a: all of them, q: stop -- `,
-        abort,
-      );
+      const typed = await askPage(terminal, `${lines.length - at} of ${lines.length} lines to come`, abort);
+      if (typed === 'q') refuse('SHOWN_IN_PART');
       if (typed === 'a') step = lines.length;
-      else if (typed !== '') refuse('SHOWN_IN_PART');
     }
     terminal.write(
       lines
@@ -33,6 +30,14 @@ export async function showAll(
         .map((line) => `${line}\n`)
         .join(''),
     );
+  }
+}
+
+/** Anything else is asked again: a `y` or a passphrase that was typed too early must not end up in the shell. */
+async function askPage(terminal: Terminal, left: string, abort?: AbortSignal): Promise<string> {
+  for (;;) {
+    const typed = await terminal.ask(`-- ${left}. Enter: next page, a: all of them, q: stop -- `, abort);
+    if (['', 'a', 'q'].includes(typed)) return typed;
   }
 }
 

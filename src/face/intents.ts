@@ -193,7 +193,12 @@ export const intents = {
   next: read({
     open_to: 'people',
     about: 'What has waited longest of what this human is asked to look at.',
-    input: () => z.strictObject({ needs: name }),
+    input: () =>
+      z.strictObject({
+        needs: name,
+        /** Only what was proposed after this one, which waits, too. */
+        after: id.optional(),
+      }),
     output: () =>
       z.strictObject({
         /** Null where nothing waits for them. */
@@ -201,7 +206,7 @@ export const intents = {
         /** How many wait after it; no more than 1,000 are counted. */
         more: z.int(),
       }),
-    run: ({ context }, { needs }) => nextNeeded(context, needs),
+    run: ({ context }, request) => nextNeeded(context, request),
   }),
 
   get: read({

@@ -143,13 +143,23 @@ export interface NextNeeded {
   readonly more: number;
 }
 
+export interface NextRequest {
+  readonly needs: string;
+  /** Only what was proposed after this one. */
+  readonly after?: string | undefined;
+}
+
 /** What has waited longest of what this human is asked to look at. */
-export async function nextNeeded(context: Context, needs: string): Promise<NextNeeded> {
+export async function nextNeeded(context: Context, { needs, after }: NextRequest): Promise<NextNeeded> {
   const now = context.clock();
   const is_alone = await isAlone(context, needs);
   let intent_id: string | null = null;
   let more = 0;
+  let is_after = after === undefined;
   for await (const state of allIntents(context, 'proposed')) {
+    const was_after = is_after;
+    is_after ||= state.intent_id === after;
+    if (!was_after) continue;
     if (!fits(state, statusWordOf(state, now), { needs }, is_alone)) continue;
     if (!isAsked(await reviewersOf(context, state), { needs })) continue;
     if (intent_id === null) intent_id = state.intent_id;

@@ -73,7 +73,7 @@ export const permissionReasons = {
   SHOWN_IN_PART: [
     3021,
     'What a yes would cover was not shown to its end.',
-    'Nothing was done. Go through all pages, or read it elsewhere first: keyturn show ID | less.',
+    'Nothing was done. Run it again and go through all pages; a shows all of them at once.',
   ],
   PASSPHRASE_DIFFERS: [3022, 'The two passphrases are not the same.', 'Type the same passphrase twice.'],
   PASSKEY_INVALID: [

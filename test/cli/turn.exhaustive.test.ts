@@ -240,6 +240,25 @@ describe('turn without an id', () => {
     expect(await fresh.stateOf(over)).toMatchObject({ status: 'approved' });
   });
 
+  it('passes over what the policies deny, names it, and takes the next', async () => {
+    const fresh = await makeScene(scratch());
+    const rule =
+      '\n@id("no-failing")\n@version("1")\n@scope("capability")\n@rationale("Nothing fails.")\n' +
+      'forbid (principal, action == Keyturn::Action::"grant", resource) when { resource.name == "fail" };\n';
+    fresh.writePolicy('keyturn.cedar', fresh.policy('keyturn.cedar') + rule);
+    expect((await fresh.talk(['policy', 'activate', '--reason', 'no failing'], ALICE)).code).toBe(0);
+    const denied = await fresh.propose('fail');
+    const alone = await fresh.run('turn');
+    expectError('POLICY_DENIED', alone);
+    expect(alone.stderr).toContain(denied.id);
+    const { id } = await fresh.propose('greet', { name: 'Ada' });
+    const turned = await fresh.talk(['turn'], TURN, ALICE);
+    expect(turned.screen).toContain(`Passed over: ${denied.id}. Denied by "no-failing"`);
+    expect(turned.screen).toContain(`for alice is ${id}; nothing else waits.\n`);
+    expect(turned.code).toBe(0);
+    expect(await fresh.stateOf(denied)).toMatchObject({ status: 'proposed' });
+  });
+
   it('passes over what this human proposed, once there is another', async () => {
     const fresh = await makeScene(scratch());
     await fresh.enrolBob();

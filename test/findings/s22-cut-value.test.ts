@@ -24,6 +24,9 @@ describe('S22: what was cut off cannot be approved', () => {
     const intent = await project.propose('greet', { name: 'Ada\n'.repeat(1000).trimEnd() });
     const session = inTerminal(['approve', intent.id], { cwd: folder, columns: 60 });
     await session.expect('Enter: next page');
+    // What is no answer is asked again: it must not end up in the shell.
+    session.type('y');
+    await session.expect('Enter: next page', 2);
     session.type('q');
     expect(await session.exited).toBe(1);
     expect(session.text).toContain('SHOWN_IN_PART 3021');

@@ -25,19 +25,17 @@ export function turn(call: Call): Promise<Answer> {
   const typed = call.operands.length === 0 ? null : requireId(call);
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
-    const { intent_id, more } =
+    const { seen, approves, before } =
       typed === null
         ? await nextFor(keyturn, name)
-        : { intent_id: await meantBy(keyturn, 'intent', typed), more: null };
-    const seen = await keyturn.intents.review({ intent_id });
-    const approves = await requirePossible(keyturn, seen.intent, name, 'turn');
-    const { hash, attempt, effect_digest } = seen.intent;
+        : { ...(await turnable(keyturn, name, await meantBy(keyturn, 'intent', typed))), before: [] };
+    const { intent_id, hash, attempt, effect_digest } = seen.intent;
     const shown = { attempt, effect_digest };
     const asked = await possible(keyturn, name, (signer) =>
       keyturn.intents.turn({ intent_id, hash, shown, signer }),
     );
     const signer = await atTerminal(async (terminal) => {
-      if (more !== null) terminal.write(`${nextLine(intent_id, name, more)}\n\n`);
+      if (before.length > 0) terminal.write(`${before.join('\n')}\n\n`);
       await showTurn(keyturn, terminal, seen, { name, approves });
       if ((await terminal.ask('Turn the key? (y/n) ')) !== 'y') refuse('CONFIRMATION_DECLINED');
       return unlock(keyturn, terminal, asked);
@@ -46,15 +44,43 @@ export function turn(call: Call): Promise<Answer> {
   });
 }
 
-interface Next {
-  readonly intent_id: string;
-  readonly more: number;
+interface Turnable {
+  readonly seen: SeenIntent;
+  readonly approves: boolean;
 }
 
-/** What has waited longest for this human. */
-async function nextFor(keyturn: Opened, name: string): Promise<Next> {
-  const { intent_id, more } = await keyturn.intents.next({ needs: name });
-  return { intent_id: intent_id ?? refuse('INTENT_NOT_FOUND', `Nothing waits for ${name}.`), more };
+async function turnable(keyturn: Opened, name: string, intent_id: string): Promise<Turnable> {
+  const seen = await keyturn.intents.review({ intent_id });
+  return { seen, approves: await requirePossible(keyturn, seen.intent, name, 'turn') };
+}
+
+/** How many are looked at for one that this human may turn. */
+const LOOKED_AT = 50;
+
+/** What has waited longest for this human, of what they may turn. What they may not turn is named, and waits on. */
+async function nextFor(
+  keyturn: Opened,
+  name: string,
+): Promise<Turnable & { readonly before: readonly string[] }> {
+  const passed: string[] = [];
+  let first: Refusal | null = null;
+  let after: string | undefined;
+  while (passed.length < LOOKED_AT) {
+    const { intent_id, more } = await keyturn.intents.next({ needs: name, ...(after && { after }) });
+    if (intent_id === null) break;
+    try {
+      const found = await turnable(keyturn, name, intent_id);
+      return { ...found, before: [...passed, nextLine(intent_id, name, more)] };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      first ??= new Refusal(error.code, `${intent_id}: ${error.message}`, error.facts);
+      passed.push(
+        `Passed over: ${intent_id}. ${visible(error.message)} See keyturn show, or keyturn reject.`,
+      );
+      after = intent_id;
+    }
+  }
+  throw first ?? new Refusal('INTENT_NOT_FOUND', `Nothing waits for ${name}.`);
 }
 
 function nextLine(intent_id: string, name: string, more: number): string {
