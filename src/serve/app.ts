@@ -349,17 +349,16 @@ async function answerTo(
   const body: JsonObject = is_get ? requestIn(queryIn(request), route.query()!) : await bodyOf(request);
   if (caller.kind !== 'agent' && verb.kind !== 'read') {
     if (route.is_act) return answerAct(keyturn, route, body, actorOf(caller)!);
-    if (route.is_said && caller.kind === 'human')
-      return answerWith(verb.output(), await said(keyturn, route, body, caller.name));
-    if (caller.name === null || !route.is_look) refuse('SESSION_READS');
+    const may_ask = route.is_said ? caller.kind === 'human' : route.is_look && caller.name !== null;
+    if (!may_ask) refuse('SESSION_READS');
   }
   const actor = actorOf(caller);
   // With its key, an agent proposes as a human acts: drawn up, signed, finished.
   if (actor !== null && route.is_act && verb.kind === 'write' && isAct(body))
     return answerAct(keyturn, route, body, actor);
-  const asked = withIdempotencyKey(route, request, body);
+  const asked = inOwnName(route, caller, withIdempotencyKey(route, request, body));
   requireNoneOf(verb.here, asked);
-  const face = webFaceFor(keyturn, caller) as unknown as Verbs;
+  const face = webFaceFor(keyturn, caller, route.is_said) as unknown as Verbs;
   const wait = (verb.here as readonly string[]).includes('signal') ? waitOf(request, door.stopping) : null;
   // Before the answer is made: a deadline that passes meanwhile ends it.
   const from = keyturn.now();
@@ -378,18 +377,12 @@ async function answerTo(
   return markLasting(response, how);
 }
 
-/** A session only reads. The key that signed this request shows whose words they are. */
-async function said(
-  keyturn: Keyturn,
-  { namespace, name, verb }: Route,
-  body: JsonObject,
-  user_id: string,
-): Promise<unknown> {
-  requireNoneOf(verb.here, body);
-  if (body.user_id !== undefined && body.user_id !== user_id)
-    refuse('CALLER_OTHER', `"${user_id}" does not speak for another user.`);
-  const face = keyturn.as({ name: user_id, account: keyturn.account }) as unknown as Verbs;
-  return face[namespace]![name]!({ ...body, user_id });
+/** Words are those of the human whose key signed this request. */
+function inOwnName({ is_said }: Route, { kind, name }: WebCaller, asked: JsonObject): JsonObject {
+  if (!is_said || kind !== 'human') return asked;
+  if (asked.user_id !== undefined && asked.user_id !== name)
+    refuse('CALLER_OTHER', `"${name}" does not speak for another user.`);
+  return { ...asked, user_id: name };
 }
 
 type Verbs = Record<string, Record<string, (request: object) => Promise<unknown>>>;
