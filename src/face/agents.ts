@@ -79,6 +79,7 @@ export const agents = {
 
   pins: read({
     open_to: 'people',
+    refuses: ['REGISTRY_MISSING'],
     about: 'The tools that a grant of these actions would be for, each with the digest of its definition.',
     input: () => z.strictObject({ actions: z.array(z.string()).readonly() }),
     output: () =>

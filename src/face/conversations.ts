@@ -24,6 +24,7 @@ const packet = z.json() as z.ZodType<unknown>;
 export const conversations = {
   ask: write({
     open_to: 'people',
+    refuses: ['IDEMPOTENCY_VIOLATION', 'REGISTRY_MISSING', 'OBJECT_MISSING'],
     about: 'A goal in the words of a user. Answers with a question, a prompt, an outcome or a no.',
     input: () =>
       z.strictObject({
@@ -49,6 +50,7 @@ export const conversations = {
 
   answer: write({
     open_to: 'people',
+    refuses: ['REGISTRY_MISSING', 'OBJECT_MISSING'],
     about: 'The answer to the one question that is open. The goal stays what it was.',
     input: () =>
       z.strictObject({
@@ -66,6 +68,7 @@ export const conversations = {
 
   confirm: write({
     open_to: 'people',
+    refuses: ['OBJECT_MISSING', 'RUN_IN_DOUBT'],
     about:
       'What a user says about a plan. Only a clear yes to the step that waits for it goes on; a no ends the plan.',
     input: () =>
@@ -85,6 +88,7 @@ export const conversations = {
 
   resume: write({
     open_to: 'people',
+    refuses: ['OBJECT_MISSING', 'RUN_IN_DOUBT'],
     about: 'Go on from where the ledger says that it stands: after an approval, or with the next step.',
     input: () => z.strictObject({ ...one, user_id: z.string().optional() }),
     output: () => agentAnswer,
@@ -94,6 +98,7 @@ export const conversations = {
 
   undo: write({
     open_to: 'people',
+    refuses: ['ROLLBACK_NOT_DUE', 'RUN_IN_DOUBT', 'OBJECT_MISSING'],
     about: 'Undo what the steps of a plan did, the last one first, by a plan like any other.',
     input: () =>
       z.strictObject({

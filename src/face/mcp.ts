@@ -170,6 +170,7 @@ export const mcp = {
 
   keep: write({
     open_to: 'proposer',
+    refuses: ['INTENT_NOT_FOUND', 'OBJECT_MISSING'],
     about:
       'Keep what a client answered to some of the questions of a server, until the other answers make a call of all of them. It approves nothing.',
     input: () => z.strictObject({ intent_id: askedId, answers }),

@@ -137,7 +137,7 @@ export function methodsOf<T extends Verbs>(
     async (request: object = {}) => {
       try {
         const caller = await who();
-        const asked = { ...project, caller, context: contextFor(context, caller, verb) };
+        const asked = openedIn({ ...project, caller, context: contextFor(context, caller, verb) });
         const parsed = requestOf(verb, request);
         if (isRehearsed(parsed)) return await rehearsed(() => verb.run(rehearsedIn(asked), parsed as never));
         return await verb.run(asked, parsed as never);
@@ -154,9 +154,13 @@ function isRehearsed({ signer }: Partial<Signed>): boolean {
   return signer?.is_rehearsal ?? false;
 }
 
-function rehearsedIn({ agent, ...project }: OpenProject): OpenProject {
-  const context = rehearsing(project.context);
-  return { ...project, context, agent: async () => ({ ...(await agent()), journey: context }) };
+function rehearsedIn(project: OpenProject): OpenProject {
+  return openedIn({ ...project, context: rehearsing(project.context) });
+}
+
+/** The agent core knows and writes what the caller may, and no more. */
+function openedIn({ agent, ...project }: OpenProject): OpenProject {
+  return { ...project, agent: async () => ({ ...(await agent()), journey: project.context }) };
 }
 
 /** The request as the schema has it, with what came from this process beside it. */

@@ -54,12 +54,17 @@ export async function draftAct(
 /** Thrown where an act that is rehearsed would be written. */
 export const REHEARSED: unique symbol = Symbol('rehearsed');
 
+/** Who would sign; with a passkey where that would. */
+interface Rehearsing extends Pick<Signer, 'name' | 'public_key'> {
+  readonly passkey?: Passkey;
+}
+
 /**
  * Asks everything that would refuse the act, also what its commit would refuse, before a human is asked to sign. Every verb knows a
  * signer that only rehearses, and writes nothing for it.
  */
 export async function rehearseAct(
-  { name, public_key, passkey }: Pick<Signer, 'name' | 'public_key'> & { readonly passkey?: Passkey },
+  { name, public_key, passkey }: Rehearsing,
   act: Acting<unknown>,
 ): Promise<void> {
   const sign: Signer['sign'] = async (all) => all.map(() => (passkey ? noTouch(passkey) : NO_PROOF));

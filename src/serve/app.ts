@@ -4,7 +4,7 @@ import type { JsonObject } from '../canonical/json.ts';
 import { issueAnswer, issueAsked, type Keyturn, type Served } from '../keyturn.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { type ProtectedResource, RESOURCE_PATHS } from './access-token.ts';
-import { answerAct } from './act.ts';
+import { type ActCaller, answerAct } from './act.ts';
 import { type Lasting, markLasting } from './again.ts';
 import { answerProblem, answerTagged, answerWith, respond, responseOf, toldTagged } from './answer.ts';
 import type { Asset } from './assets.ts';
@@ -36,7 +36,7 @@ import { PAGE } from './page.ts';
 import { pathOf, queryIn, requestIn } from './query.ts';
 import type { CallerQuota } from './quota.ts';
 import { type Route, routesOf } from './route.ts';
-import type { Sessions } from './session.ts';
+import type { SessionOwner, Sessions } from './session.ts';
 import { actsIn, drawTogether, finishTogether, TOGETHER_PATHS } from './together.ts';
 import type { Vouched } from './vouched.ts';
 import { waited, waitOf } from './wait.ts';
@@ -140,13 +140,14 @@ export function appOf(door: Door): Hono {
     });
   const acting = async (request: Request) => {
     const caller = actorOf(await counted(door, request)) ?? refuse('NOT_FOR_AGENTS');
+    requireNoKeyBeside(request);
     return { caller, body: await bodyOf(request) };
   };
   for (const { path, answer } of vouches)
     at(['POST'], path, async (request) => {
       const calls = await counted(door, request);
       if (calls.kind === 'agent') refuse('NOT_FOR_AGENTS');
-      return answer(await bodyOf(request), { name: calls.name });
+      return answer(await bodyOf(request), { name: calls.name }, opensFor(door, calls));
     });
   at(['POST'], '/v1/acts/draft', async (request) => {
     const { caller, body } = await acting(request);
@@ -286,6 +287,12 @@ async function signedBy(door: Door, request: Request): Promise<[name: string, ke
   return caller.kind === 'human' ? [caller.name, caller.key] : refuse('CALLER_UNPROVEN');
 }
 
+/** Whose session a caller may be given a link for. Null for a session: one that opened another would never be over. */
+function opensFor({ is_local }: Door, caller: WebCaller): SessionOwner | null {
+  if (is_local) return { name: null, key: null };
+  return caller.kind === 'human' ? caller : null;
+}
+
 /** From now on its secrets open nothing, and its streams end. */
 async function endSession(door: Door, request: Request): Promise<Response> {
   const { kind } = await counted(door, request);
@@ -317,7 +324,7 @@ async function finishLogin(
   const found = principals.find((one) => one.name === name);
   if (found?.kind !== 'human' || found.status !== 'active')
     refuse('LOGIN_REFUSED', 'No enrolled human is named for this account.');
-  return respond(null, 303, { location: `${site.origin}/#link=${await sessions.link(name)}` });
+  return respond(null, 303, { location: `${site.origin}/#link=${await sessions.link({ name, key: null })}` });
 }
 
 function cookieFor(secret: string, { is_public }: Site): string {
@@ -347,19 +354,21 @@ async function answerTo(
   // HEAD is asked for as GET is; the framework leaves out the body.
   const is_get = request.method !== 'POST';
   const body: JsonObject = is_get ? requestIn(queryIn(request), route.query()!) : await bodyOf(request);
+  const act = (by: ActCaller) => {
+    requireNoKeyBeside(request);
+    return answerAct(keyturn, route, body, by);
+  };
   if (caller.kind !== 'agent' && verb.kind !== 'read') {
-    if (route.is_act) return answerAct(keyturn, route, body, actorOf(caller)!);
-    if (route.is_said && caller.kind === 'human')
-      return answerWith(verb.output(), await said(keyturn, route, body, caller.name));
-    if (caller.name === null || !route.is_look) refuse('SESSION_READS');
+    if (route.is_act) return act(actorOf(caller)!);
+    const may_ask = route.is_said ? caller.kind === 'human' : route.is_look && caller.name !== null;
+    if (!may_ask) refuse('SESSION_READS');
   }
   const actor = actorOf(caller);
   // With its key, an agent proposes as a human acts: drawn up, signed, finished.
-  if (actor !== null && route.is_act && verb.kind === 'write' && isAct(body))
-    return answerAct(keyturn, route, body, actor);
-  const asked = withIdempotencyKey(route, request, body);
+  if (actor !== null && route.is_act && verb.kind === 'write' && isAct(body)) return act(actor);
+  const asked = inOwnName(route, caller, withIdempotencyKey(route, request, body));
   requireNoneOf(verb.here, asked);
-  const face = webFaceFor(keyturn, caller) as unknown as Verbs;
+  const face = webFaceFor(keyturn, caller, route.is_said) as unknown as Verbs;
   const wait = (verb.here as readonly string[]).includes('signal') ? waitOf(request, door.stopping) : null;
   // Before the answer is made: a deadline that passes meanwhile ends it.
   const from = keyturn.now();
@@ -378,18 +387,12 @@ async function answerTo(
   return markLasting(response, how);
 }
 
-/** A session only reads. The key that signed this request shows whose words they are. */
-async function said(
-  keyturn: Keyturn,
-  { namespace, name, verb }: Route,
-  body: JsonObject,
-  user_id: string,
-): Promise<unknown> {
-  requireNoneOf(verb.here, body);
-  if (body.user_id !== undefined && body.user_id !== user_id)
-    refuse('CALLER_OTHER', `"${user_id}" does not speak for another user.`);
-  const face = keyturn.as({ name: user_id, account: keyturn.account }) as unknown as Verbs;
-  return face[namespace]![name]!({ ...body, user_id });
+/** Words are those of the human whose key signed this request. */
+function inOwnName({ is_said }: Route, { kind, name }: WebCaller, asked: JsonObject): JsonObject {
+  if (!is_said || kind !== 'human') return asked;
+  if (asked.user_id !== undefined && asked.user_id !== name)
+    refuse('CALLER_OTHER', `"${name}" does not speak for another user.`);
+  return { ...asked, user_id: name };
 }
 
 type Verbs = Record<string, Record<string, (request: object) => Promise<unknown>>>;
@@ -407,6 +410,12 @@ function isAct(body: JsonObject): boolean {
 function requireNoneOf(here: readonly string[], asked: JsonObject): void {
   const member = here.find((one) => Object.hasOwn(asked, one));
   if (member !== undefined) refuse('SHAPE_INVALID', `No request has the member "${member}".`);
+}
+
+/** Of an act only what is signed counts, and a header is not: passed over, it would let the same be done twice. */
+function requireNoKeyBeside({ headers }: Request): void {
+  if (headers.has('idempotency-key'))
+    refuse('SHAPE_INVALID', 'An act takes no Idempotency-Key: its request has idempotency_key.');
 }
 
 /** The header is the member of the request that has the same meaning, for every verb that has it. */

@@ -17,7 +17,7 @@ import type { Sessions } from './session.ts';
 export type WebCaller =
   /** By a token, or by a key: then `key` is that. */
   | { readonly kind: 'agent'; readonly name: string; readonly key: string | null }
-  /** By a key. It reads; each act has a proof of its own. */
+  /** By a key. It reads, and says words to the agent core; each act has a proof of its own. */
   | { readonly kind: 'human'; readonly name: string; readonly key: string }
   /** Who opened a link: without a name, the person in whose account the service runs. It reads; each act has a proof of its own. */
   | { readonly kind: 'session'; readonly name: string | null };
@@ -142,26 +142,28 @@ function saysSameOrigin(headers: Headers): boolean {
 const faces = new WeakMap<Keyturn, Map<string, Face>>();
 const FACES = 1_000;
 
-/** The verbs, as this caller may ask for them. */
-export function webFaceFor(keyturn: Keyturn, caller: WebCaller): Face {
+/** The verbs, as this caller may ask for them; with `is_said`, for what only the words of a user go on with. */
+export function webFaceFor(keyturn: Keyturn, caller: WebCaller, is_said = false): Face {
   const { kind, name } = caller;
   if (name === null) return keyturn;
   const known = faces.get(keyturn) ?? new Map<string, Face>();
   faces.set(keyturn, known);
-  const ref = `${kind} ${kind === 'agent' && caller.key !== null} ${name}`;
-  const face = known.get(ref) ?? faceOf(keyturn, caller, name);
+  const ref = `${kind} ${kind === 'agent' && caller.key !== null} ${is_said} ${name}`;
+  const face = known.get(ref) ?? faceOf(keyturn, caller, name, is_said);
   if (known.size >= FACES) known.clear();
   known.set(ref, face);
   return face;
 }
 
 /** This is the one place where the service decides what a caller may ask for. */
-function faceOf(keyturn: Keyturn, caller: WebCaller, name: string): Face {
-  // What a human asks for without a proof of its own leaves no entry, not even that it was refused.
+function faceOf(keyturn: Keyturn, caller: WebCaller, name: string, is_said: boolean): Face {
+  // What a human asks for without a proof of its own leaves no entry, not even that it was refused. Words are not proven one by one: the
+  // key that signed the request shows whose they are, and a session has none.
+  const may_write = caller.kind === 'agent' || (is_said && caller.kind === 'human');
   return keyturn.as({
     name,
     account: accountFor(keyturn, caller),
-    ...(caller.kind !== 'agent' && { mayWrite: () => false }),
+    ...(!may_write && { mayWrite: () => false }),
   });
 }
 

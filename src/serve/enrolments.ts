@@ -14,7 +14,7 @@ import {
 } from './enrolment-shape.ts';
 import { BODY, CALLER } from './openapi.ts';
 import type { Route } from './route.ts';
-import type { Sessions } from './session.ts';
+import type { SessionOwner, Sessions } from './session.ts';
 import { type Vouched, vouchedFor } from './vouched.ts';
 
 /** What a human who is known here asks for about passkeys that are being enrolled. Nothing of it writes but the finish. */
@@ -24,7 +24,8 @@ export interface VouchRoute {
   readonly input: z.ZodType;
   readonly output: z.ZodType | null;
   readonly refusals: readonly number[];
-  readonly answer: (body: JsonObject, caller: ActCaller) => Promise<Response>;
+  /** `opens`: whose session the caller may be given a link for; null for none. */
+  readonly answer: (body: JsonObject, caller: ActCaller, opens: SessionOwner | null) => Promise<Response>;
 }
 
 export interface VouchDoor {
@@ -45,14 +46,13 @@ export function vouching({ keyturn, enrolments, acts, origin, sessions }: VouchD
       input: enrolmentAsked,
       output: enrolmentOpened,
       refusals: [...CALLER, ...BODY, 404],
-      answer: async (body, caller) => {
+      answer: async (body, caller, opens) => {
         const vouched = await vouchedFor(keyturn, acts, parsed(enrolmentAsked, body), caller);
         const { secret, enrolment } = await enrolments.open(vouched);
         const { enrolment_id, expires_at } = enrolment;
+        const people = async () => (opens ? `link=${await sessions.link(opens)}&to=people` : '/people');
         const link =
-          vouched.public_key === null
-            ? `${origin}/enrol#link=${secret}`
-            : `${origin}/#link=${await sessions.link(caller.name ?? undefined)}&to=people`;
+          vouched.public_key === null ? `${origin}/enrol#link=${secret}` : `${origin}/#${await people()}`;
         return answerWith(enrolmentOpened, { enrolment_id, link, expires_at });
       },
     },

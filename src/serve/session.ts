@@ -12,10 +12,10 @@ interface Opened {
 }
 
 /** Whose a session is. */
-interface SessionOwner {
+export interface SessionOwner {
   /** Null for the person in whose account the service runs. */
   readonly name: string | null;
-  /** The key that opened it, and with which it ends; null where a link did. */
+  /** The key that opened it, or asked for its link, and with which it ends; null where neither did. */
   readonly key: string | null;
 }
 
@@ -26,8 +26,8 @@ interface Session extends SessionOwner {
 
 /** Sessions of people, which every service of the ledger knows: by digests, of which no secret follows. */
 export interface Sessions {
-  /** A secret that makes one session, once, within five minutes: of this human, or without a name. */
-  link(name?: string): Promise<string>;
+  /** A secret that makes one session, once, within five minutes: of this owner, or without a name. */
+  link(owner?: SessionOwner): Promise<string>;
   open(link: string): Promise<Opened>;
   /** A session of the human who signed for it with this key. */
   openBy(name: string, key: string): Promise<Opened>;
@@ -46,16 +46,15 @@ export function sessionsOf(state: ServiceState, now: () => number = Date.now): S
     return { secret, page, expires_at: new Date(now() + webLimits.session_ms).toISOString() };
   };
   return {
-    link: async (name) => {
+    link: async ({ name, key } = { name: null, key: null }) => {
       const link = fresh();
-      const value = JSON.stringify({ name: name ?? null });
+      const value = JSON.stringify({ name, key });
       await state.put('link', { key: sha256(link), value, ttl_ms: webLimits.link_ms }, webLimits.sessions);
       return link;
     },
     open: async (link) => {
       const found = (await state.take('link', sha256(link))) ?? refuse('LINK_SPENT');
-      const { name } = JSON.parse(found) as Pick<SessionOwner, 'name'>;
-      return opened({ name, key: null });
+      return opened(JSON.parse(found) as SessionOwner);
     },
     openBy: (name, key) => opened({ name, key }),
     of: async (secret, page) => {

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { generateKeyPair } from '../../src/canonical/ed25519.ts';
+import { AGENT_CORE, Keyturn } from '../../src/keyturn.ts';
 import { expectError, UNKNOWN_ID } from './project.ts';
 import { answering, drafting, edited, farScene } from './remote-liar.ts';
 import { SECRET } from './remote-scene.ts';
@@ -51,6 +52,11 @@ describe('a simulation, far from its file', () => {
 
   it('is activated with what is drawn here of what it binds, and delegates that alone', async () => {
     const words = ['simulation', 'activate', ID, '--ttl', '1d', ...REASON];
+    expectError('HOST_ONLY', await scene.far.run(...words));
+    // As an activation on the host leaves it that was interrupted: the key is there, and not enrolled.
+    await scene.project.inside(async ({ layout }) => {
+      Keyturn.createAgentKey(join(layout.keys, `${AGENT_CORE}.seed`));
+    });
     const bound = answering('bound', (body) => ({ ...body, digest: 'a'.repeat(64) }));
     expectError('ACT_OTHER', await scene.liar.lying(bound, () => scene.far.run(...words)));
     const effect = answering('bound', (body) => ({

@@ -47,6 +47,16 @@ describe('a caller', () => {
     await expectRefusal('KEY_REVOKED', () => scout.intents.list());
   });
 
+  it('who may not write by now writes nothing through the agent core either', async () => {
+    const { keyturn } = await authority();
+    const { size } = await keyturn.ledger.head();
+    const ada = keyturn.as({ name: 'ada', mayWrite: () => false });
+    await expectRefusal('SESSION_READS', () =>
+      ada.conversations.ask({ user_id: 'ada', utterance: 'polish the brass bell' }),
+    );
+    expect((await keyturn.ledger.head()).size).toBe(size);
+  });
+
   it('who lost their last credential is refused', async () => {
     const p = await authority();
     const { public_key } = await human(p, 'ben');

@@ -1,4 +1,5 @@
 import { named, proposeSay } from '../journey/authority.ts';
+import { create, planOf } from '../journey/plan-story.ts';
 import type { Intent } from '../support/project.ts';
 import { type States, toolCall } from './contract-project.ts';
 import { type Asks, actOf, NONE, one, type Reach, reason } from './contract-reach.ts';
@@ -18,6 +19,8 @@ export function journeyAsks(states: States): Asks {
       }));
   const ofRun = async (): Promise<Reach[]> =>
     [(await ran()).execution_id, NONE].map((execution_id) => ({ request: { execution_id } }));
+  let stopped: Promise<unknown> = Promise.resolve();
+  const texts = [planOf([create('a1', 'plans/read.txt')]), '{'].map((plan) => ({ request: { plan } }));
   const withEffect = async () => ({ effect: await planned() });
   return {
     'intents.propose': () => [{ request: SAY }, ...act({ ...SAY, issuer: 'ada' })],
@@ -84,6 +87,8 @@ export function journeyAsks(states: States): Asks {
     'intents.turn': async () => act(await waiting()),
     'intents.approve': async () => act(await waiting()),
     'intents.reject': async () => act({ ...(await waiting()), reason }),
+    'plans.read': () => texts,
+    'plans.validate': () => texts,
     'plans.preview': async () => {
       const { kind: _, ...spec } = await planned();
       const { kind: __, ...done } = await planned();
@@ -100,8 +105,16 @@ export function journeyAsks(states: States): Asks {
     'runs.cancel': ofRun,
     'runs.inDoubt': () => [one],
     'runs.going': async () => [(await going()).execution_id, NONE].map((run) => ({ request: { run } })),
-    'runs.stop': async () => act({ execution_id: (await going()).execution_id, reason }),
-    'runs.list': () => [one, { request: { intent_id: NONE } }],
+    'runs.stop': async () => {
+      const { execution_id, ended } = await going();
+      stopped = ended;
+      return act({ execution_id, reason });
+    },
+    'runs.list': async () => {
+      // Its last entry must not come between the draft of a later act and its end.
+      await stopped;
+      return [one, { request: { intent_id: NONE } }];
+    },
     'runs.capabilities': () => [one, { request: { intent_id: NONE } }],
     'runs.capability': async () => [{ request: { capability_id: (await turned()).capability_id } }],
     'runs.revokeCapability': async () => act({ capability_id: (await turned()).capability_id, reason }),

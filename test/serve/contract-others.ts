@@ -1,6 +1,8 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { OpenKey } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
+import { askedFor, yes as saidYes } from '../agent/agent-place.ts';
 import { freshSigner } from '../support/keys.ts';
 import { type States, toolCall } from './contract-project.ts';
 import { type Asks, actOf, NONE, one, type Reach, reason } from './contract-reach.ts';
@@ -31,6 +33,7 @@ export function otherAsks(states: States): Asks {
     },
     'people.revoke': () => act({ name: 'cy', reason }),
     'agents.delegate': () => act({ delegate: 'bo', actions: ['tool:say'], ttl_s: 3600, reason }),
+    'agents.pins': () => [{ request: { actions: ['tool:say'] } }],
     'agents.delegations': () => [one],
     'agents.addToken': () => act({ name: 'bot', digest: Keyturn.makeToken('bot').digest, reason }),
     'agents.revokeToken': async () => {
@@ -55,6 +58,12 @@ export function otherAsks(states: States): Asks {
     'mcp.servers': () => [one],
     'mcp.tools': () => [one],
     'mcp.question': ofIntent,
+    'mcp.keep': async () => {
+      const effect = { kind: 'mcp', server: 'every', tool: 'echo', arguments: { message: 'x' } };
+      const { intent_id } = await waiting({ effect });
+      const all = [{ request: { intent_id } }, ...(await ofIntent())];
+      return all.map(({ request }) => ({ request: { ...request, answers: { name: 'ann' } } }));
+    },
     'mcp.ask': () => [
       // The second one does not answer.
       { request: { server: 'every', method: 'resources/list', params: {} } },
@@ -72,6 +81,7 @@ export function otherAsks(states: States): Asks {
     'simulations.wishes': () => [one],
     'simulations.deprecate': () => act({ id: 'lamp.dim', reason }),
     'simulations.disable': () => act({ id: 'lamp.dim', reason }),
+    ...saidAsks(states),
     'conversations.get': async () => ofConversation(states.correlation_id, await erasedTalk()),
     'conversations.status': async () => ofConversation(states.correlation_id, await erasedTalk()),
     'conversations.replay': async () => ofConversation(states.correlation_id, await erasedTalk()),
@@ -125,6 +135,44 @@ export function otherAsks(states: States): Asks {
     'system.revokeControlKey': async () => {
       const { control_keys } = await keyturn.system.get();
       return act({ public_key: control_keys[0]!.public_key, reason });
+    },
+  };
+}
+
+/** The words of a user: by the human whose key signs the request, and by a session, which says none. */
+function saidAsks({ p, correlation_id, erasedTalk }: States): Asks {
+  const { keyturn, ada } = p;
+  const user_id = 'ada';
+  const said = (...requests: object[]): Reach[] =>
+    requests.flatMap((request) => [{ request, signed: ada as OpenKey }, { request }]);
+  const note = (value: string) => askedFor(keyturn, `append a notebook line "${value}"`);
+  return {
+    'conversations.ask': () =>
+      said(
+        { user_id, utterance: 'append a notebook line "asked"' },
+        { user_id, utterance: 'Other words.', correlation_id, turn_id: 'turn-1' },
+      ),
+    'conversations.answer': async () => {
+      const asked = await keyturn.conversations.ask({ user_id, utterance: 'append a notebook line' });
+      return said(
+        { user_id, correlation_id: asked.correlation_id, text: '"answered"' },
+        { user_id, correlation_id: await erasedTalk(), text: 'x' },
+      );
+    },
+    'conversations.confirm': async () => {
+      const { plan_id, step_id, ...prompt } = await note('confirmed');
+      const { plans } = await keyturn.conversations.status({ correlation_id: await erasedTalk() });
+      return said(
+        { user_id, correlation_id: prompt.correlation_id, plan_id, step_id, text: 'yes' },
+        { user_id, correlation_id: await erasedTalk(), plan_id: plans[0]!.plan_id, text: 'yes' },
+      );
+    },
+    'conversations.resume': async () => said({ correlation_id }, { correlation_id: await erasedTalk() }),
+    'conversations.undo': async () => {
+      const prompt = await note('undone');
+      await saidYes(keyturn, prompt);
+      const undone = { user_id, correlation_id: prompt.correlation_id };
+      return said(undone, { user_id, correlation_id: await erasedTalk() });
     },
   };
 }

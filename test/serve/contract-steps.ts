@@ -1,7 +1,9 @@
+import { expect } from 'vitest';
 import { signedHeaders } from '../../src/client/signed.ts';
 import type { Keyturn, Signer } from '../../src/keyturn.ts';
 import { proposeSay } from '../journey/authority.ts';
 import { headersOf, STATELESS_META } from '../mcp/stage.ts';
+import { freshSigner } from '../support/keys.ts';
 import { registration, touch } from '../support/passkey.ts';
 import { type Project, steady } from '../support/project.ts';
 import { runSeen } from '../support/seen.ts';
@@ -43,7 +45,28 @@ export async function enrolments(s: Service, cookie: Shown, note: Note): Promise
   await post('sign', { link, proof });
   await post('made', { link, answer: ANSWER });
   for (const step of ['list', 'drop']) await post(step, { enrolment_id: NONE }, { cookie });
+  const further = { name: 'ada', label: 'laptop', key: s.ada.public_key, reason: 'A laptop.' };
+  const key = await post('open', { ...further, made: await keyMade(s, further) }, { cookie });
+  await post('list', {}, { cookie });
+  const added = await vouched(s, cookie, key.body.enrolment_id, s.ada);
+  note('post', at('finish'), added);
+  expect([key.status, added.status]).toEqual([200, 200]);
   await post('finish', { enrolment_id: NONE, proofs: ['x'] }, { cookie });
+}
+
+/** A key that a terminal made, with its signature of what would add it. */
+async function keyMade(
+  { keyturn, ada }: Service,
+  { name, label, reason }: { readonly name: string; readonly label: string; readonly reason: string },
+): Promise<object> {
+  const holder = freshSigner(name);
+  const { public_key } = holder;
+  const credential = { kind: 'key' as const, public_key, label };
+  const draft = await keyturn.draft(ada, (signer) =>
+    keyturn.people.addCredential({ name, credential, reason, signer, holder }),
+  );
+  const [proof] = await holder.sign(draft.statements.map((one) => Buffer.from(one)));
+  return { public_key, draft, proof };
 }
 
 const ANSWER = {

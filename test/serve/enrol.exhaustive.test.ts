@@ -5,7 +5,7 @@ import { freshSigner } from '../support/keys.ts';
 import { sizeOf } from '../support/ledger.ts';
 import { registration } from '../support/passkey.ts';
 import { made, opened, passkeyAt, signedOwn, touching, vouched } from './enrol.ts';
-import { acted, call, refusalIn, type Service, type Shown, service, session } from './service.ts';
+import { acted, call, refusalIn, type Service, type Shown, service, session, shownIn } from './service.ts';
 import { callSigned } from './signed.ts';
 
 vi.setConfig({ testTimeout: 100_000 });
@@ -205,7 +205,13 @@ describe('the enrolment of a passkey over HTTP', () => {
     const other = await open(good, { reason: 'for something else' });
     expect(refusalIn(await vouched(s, cookie, other.body.enrolment_id, s.ada))).toEqual([409, 'ACT_CHANGED']);
     const { body } = await open(good);
-    expect(body.link).toMatch(/\/#link=\S+&to=people$/);
+    // A session opens no other session, which could outlive it and the key that opened it.
+    expect(body.link).toBe(`${s.address}/#/people`);
+    const made = { ...asked, made: good };
+    const bySigner = await callSigned(s, s.ada as OpenKey, '/v1/enrolments/open', made);
+    const [, link] = /\/#link=(\S+)&to=people$/.exec(bySigner.body.link)!;
+    const shown = shownIn(await call(s, '/v1/session', { link }));
+    expect((await call(s, '/v1/people/list', {}, { cookie: shown })).status).toBe(200);
     expect((await vouched(s, cookie, body.enrolment_id, s.ada)).status).toBe(200);
     const told = await call(s, '/v1/people/credentials', { name: 'ada' }, { cookie });
     expect(told.body.credentials).toMatchObject([{ label: 'key file' }, { label: 'laptop', public_key }]);

@@ -47,7 +47,7 @@ describe('a request', () => {
       '//v1/intents/list',
       '/v1%2Fintents/list',
       '/v1/intents/list/',
-      '/v1/plans/read',
+      '/v1/plans/report',
     ])
       expect(refusalIn(await call(s, path, undefined, { token })), path).toEqual([404, 'ROUTE_UNKNOWN']);
     const wrong = await call(s, '/v1/intents/propose', undefined, { token });
@@ -133,10 +133,8 @@ describe('the description', () => {
     const offered = routesOf().map(({ path }) => path);
     expect(verbs.filter((path) => !offered.includes(path)).sort()).toEqual(
       [
-        // A human signs what they write, and an agent is refused them: nobody could ask for these.
-        ...['ask', 'answer', 'confirm', 'resume', 'undo', 'dispatch'].map(
-          (one) => `/v1/conversations/${one}`,
-        ),
+        // A human signs what they write, and an agent is refused them: no caller could ask for these.
+        '/v1/conversations/dispatch',
         '/v1/ledger/rebuild',
         '/v1/plans/report',
         '/v1/simulations/news',
@@ -147,8 +145,6 @@ describe('the description', () => {
         '/v1/mcp/answered',
         '/v1/mcp/call',
         '/v1/mcp/pass',
-        '/v1/plans/read',
-        '/v1/plans/validate',
         '/v1/runs/look',
         '/v1/runs/preview',
         '/v1/runs/run',

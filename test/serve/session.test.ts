@@ -22,6 +22,12 @@ describe('a link', () => {
     await expectRefusal('LINK_SPENT', () => sessions.open(late));
     await expectRefusal('LINK_SPENT', () => sessions.open('none'));
   });
+
+  it('that a key asked for opens a session that ends with that key', async () => {
+    const sessions = sessionsOf(ownServiceState());
+    const { secret, page } = await sessions.open(await sessions.link({ name: 'ada', key: 'key' }));
+    expect(await sessions.of(secret, page)).toMatchObject({ name: 'ada', key: 'key' });
+  });
 });
 
 describe('a session', () => {
@@ -32,7 +38,7 @@ describe('a session', () => {
       () => now,
     );
     const one = await sessions.openBy('ada', 'key');
-    const other = await sessions.open(await sessions.link('bo'));
+    const other = await sessions.open(await sessions.link({ name: 'bo', key: null }));
     await sessions.end(one.secret);
     expect(await sessions.of(one.secret, one.page)).toBeUndefined();
     expect(await sessions.of(other.secret, other.page)).toMatchObject({ name: 'bo' });

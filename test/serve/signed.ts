@@ -25,6 +25,8 @@ export interface Signing {
   readonly alg?: string;
   readonly covered?: readonly string[];
   readonly more?: string;
+  /** Further headers, which are covered. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The headers of a signed request, written down by hand from RFC 9421, so that the service is not held against its own client. */
@@ -44,6 +46,7 @@ export function signatureOf(s: Service, key: OpenKey, wanted: Signing): Record<s
     '@path': path!,
     '@query': `?${query ?? ''}`,
     ...content,
+    ...wanted.headers,
   };
   const covered = wanted.covered ?? Object.keys(values);
   const parameters = [
@@ -58,6 +61,7 @@ export function signatureOf(s: Service, key: OpenKey, wanted: Signing): Record<s
   const base = [...lines, `"@signature-params": ${params}`].join('\n');
   return {
     ...content,
+    ...wanted.headers,
     'signature-input': `sig1=${params}`,
     signature: `sig1=:${sign(Buffer.from(base), key.key)}:`,
   };
