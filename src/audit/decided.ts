@@ -44,7 +44,7 @@ export function requireSays({ needed, seq }: RestsOn, bytes: Uint8Array): void {
   }
 }
 
-/** What is refused of an object means that the entry which names it could not have been written. */
+/** What is refused of an object means that the entry which names it could not have been written; one that is not there says nothing of it. */
 export async function asEntry(seq: number, act: () => Promise<void>): Promise<void> {
   try {
     await act();
@@ -54,7 +54,7 @@ export async function asEntry(seq: number, act: () => Promise<void>): Promise<vo
 }
 
 function refuseEntry(seq: number, error: unknown): never {
-  if (!(error instanceof Refusal)) throw error;
+  if (!(error instanceof Refusal) || error.code === 'OBJECT_MISSING') throw error;
   const { code, message } = error;
   return refuse('LEDGER_BROKEN', `Entry ${seq}: ${message}`, { seq, problem: message, reason_code: code });
 }

@@ -10,11 +10,13 @@ import { requireAsOrdered } from './terms.ts';
 
 /**
  * The token that an entry names is signed by the control key that signed the entry, and says what the entry and the order say. What it
- * reaches is compared with the effect and the bounds, unless an entry says that these were removed.
+ * reaches is compared with the effect and the bounds. What an entry says was removed is not compared.
  */
 export async function requireIssuedToken(store: Store, issued: IssuedToken): Promise<void> {
   const { token, control_key } = issued.body;
-  const root = openIssued(await store.object(token), control_key, publicKeyOf);
+  const bytes = await objectUnlessRemoved(store, token);
+  if (bytes === null) return;
+  const root = openIssued(bytes, control_key, publicKeyOf);
   requireAsIssued(issued, root);
   const { order } = issued;
   const effect = await objectUnlessRemoved(store, order.effect_digest);

@@ -26,7 +26,7 @@ describe('S22: what was cut off cannot be approved', () => {
     await session.expect('Enter: next page');
     // What is no answer is asked again: it must not end up in the shell.
     session.type('y');
-    await session.expect('Enter: next page', 2);
+    await session.expect('Enter: next page');
     session.type('q');
     expect(await session.exited).toBe(1);
     expect(session.text).toContain('SHOWN_IN_PART 3021');
