@@ -24,7 +24,7 @@ export const remoteDependencyReasons = {
   SERVICE_UNREACHABLE: [
     4250,
     'The service does not answer.',
-    'Look at the address, and whether `keyturn serve` runs there. What was sent may have arrived: look before you send it again.',
+    'Look at the address, and whether `keyturn serve` runs there. Where the connection broke half way, what was sent may have arrived: look before you send it again.',
   ],
   SERVICE_TLS: [
     4251,

@@ -119,7 +119,7 @@ describe('a human far from the project', () => {
       expect((await far.talk(['freeze', ...scope, ...reason], SECRET)).code).toBe(0);
       expect((await far.talk(['unfreeze', ...scope, ...reason], SECRET)).code).toBe(0);
     }
-    const own = ['propose', '--tool', 'greet', '--arg', 'name=Eve', '--by', 'alice', '--sign'];
+    const own = ['propose', '--tool', 'greet', '--arg', 'name=Eve', '--by', 'alice'];
     const proposed = await far.talk(own, SECRET);
     const [, id] = /^ID: +(\S+)$/m.exec(proposed.stdout)!;
     const { proposer_verified } = await project.inside(({ intents }) => intents.get({ intent_id: id! }));
