@@ -181,13 +181,14 @@ export async function held(
       error,
     };
   };
-  const over = AbortSignal.any([signal, AbortSignal.timeout(hold_ms)]);
+  const late = AbortSignal.timeout(hold_ms);
   try {
-    const ended = await face.intents.waitFor({ intent_id, signal: over });
+    const ended = await face.intents.waitFor({ intent_id, signal: AbortSignal.any([signal, late]) });
     await allTold();
     return answered(ended);
   } catch (error) {
-    if (!over.aborted || signal.reason instanceof Cancelled) throw error;
+    // Held until here: node ends the timer of a signal that only another signal refers to.
+    if (!(late.aborted || signal.aborted) || signal.reason instanceof Cancelled) throw error;
     // A client that says no more may still read: what ran under a grant has its answer by now.
     const now = await face.intents.result({ intent_id });
     if (now.is_over) return answered(now);

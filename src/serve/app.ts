@@ -372,7 +372,10 @@ async function answerTo(
   const wait = (verb.here as readonly string[]).includes('signal') ? waitOf(request, door.stopping) : null;
   // Before the answer is made: a deadline that passes meanwhile ends it.
   const from = keyturn.now();
-  const value = await waited(wait, face[namespace]![name]!({ ...asked, ...wait }));
+  const value = await waited(
+    wait,
+    face[namespace]![name]!({ ...asked, ...(wait && { signal: wait.signal }) }),
+  );
   // A token or a session can end meanwhile.
   if (wait) await stillCalling(door, request, caller);
   const output = verb.output();
