@@ -119,7 +119,7 @@ function screen(
 }
 
 function addedLines(
-  keyturn: Pick<Opened, 'service'>,
+  keyturn: Opened,
   { delegation_id, delegate, actions, approves, expires_at, by }: Result<'delegation add'>,
 ) {
   return [
