@@ -58,7 +58,12 @@ function makeIn({ project, token }) {
     ? ['token', 'add', AGENT, '--reason', 'npm start']
     : ['identity', 'add', AGENT, '--agent', '--token'];
   const { status, stdout } = keyturn(project, [...words, '--json']);
-  if (status !== 0) return false;
+  if (status !== 0) {
+    // With --json an error is on stdout, which is not shown here.
+    const { message, code, advice } = JSON.parse(stdout);
+    console.error(`[ERROR] ${message} (${code}) ${advice}`);
+    return false;
+  }
   // Beside the project, where no tool of it looks.
   const { token: made } = JSON.parse(stdout).result;
   writeFileSync(token, `${made.token ?? made}\n`, { mode: 0o600 });
@@ -104,11 +109,14 @@ function serveIn(project, options) {
 
 function sayNext({ project }, link) {
   const shown = (path) => (path.startsWith(`${ROOT}/`) ? relative(ROOT, path) : path);
+  // As they can be typed: a clone has no `keyturn` on its PATH.
+  const command = (words) => say(`  node ${shown(CLI)} ${words} --project ${shown(project)}`);
   say(`\nOpen within 5 minutes, once: ${link}`);
-  say(
-    '  It shows the queue with what the agent asks for, and needs a passkey to decide: `keyturn credential add --passkey`.',
-  );
+  say('  It shows the queue with what the agent asks for. To decide there you need a passkey, once:');
+  command('credential add --passkey --label browser --reason "Decide in the browser"');
   say('\nOr decide in another terminal, in this folder, as often as something waits:');
-  say(`  node ${shown(CLI)} turn --project ${shown(project)}`);
+  command('turn');
+  say('\nThis takes back the line in notes.md, once it is there:');
+  command('rollback --last --reason "Try the rollback"');
   say('\nCtrl-C stops the service. npm start goes on with the same project.');
 }

@@ -27,7 +27,7 @@ const PROPOSALS = [
     effect: { kind: 'tool', tool: 'greet', arguments: { name: 'Grace' } },
   },
   {
-    declared_goal: 'Add a line to notes.md; keyturn rollback --last takes it back',
+    declared_goal: 'Add a line to notes.md',
     effect: plan('add-a-note', 'FILE_MODIFY', 'notes.md', atTop('bot was here.')),
   },
   {

@@ -58,6 +58,7 @@ import {
   openHumanKey,
   openKeyFile,
   readAgentKey,
+  requireKeyFile,
 } from './project/keys.ts';
 import { type Layout, requireProject } from './project/layout.ts';
 import { keepNonces } from './project/nonces.ts';
@@ -206,6 +207,7 @@ export class Keyturn {
   /** Opens a key file wherever it is. Bytes of a passphrase are cleared, also when this refuses. */
   static openKeyFile = (name: string, path: string, passphrase: Passphrase): Promise<OpenKey> =>
     forgetting(passphrase, () => openKeyFile(name, path, passphrase));
+  static requireKeyFile = requireKeyFile;
   /** A head of a ledger that is known by the fingerprint of its key. */
   static verifyHead = openHeadOf;
   static requireLabel = requireLabel;

@@ -37,7 +37,9 @@ function fieldType(type: string): Field {
 }
 
 function head(id: string, tool: Tool): string[] {
-  const reaches = tool.sandbox === 'none' || tool.sandbox.network || tool.sandbox.write.length > 0;
+  const reach = reachOf(tool);
+  // A tool that changes nothing leaves nothing to undo.
+  const lasting = reach !== null && tool.undo === 'none';
   const words = tool.name.replace(/[-_.]+/g, ' ');
   return [
     '# Made from the tool by `keyturn simulation new`. Try words with `keyturn simulation try "…"`; then register it.',
@@ -48,14 +50,24 @@ function head(id: string, tool: Tool): string[] {
     '# How people ask for it, and what they call the act and the thing that it is done to.',
     `phrases: { en: [${JSON.stringify(words)}] }`,
     '# words: { en: { acts: [refund, give back], things: [order] } }',
-    '# HIGH waits for an approval after the yes.',
+    '# What is HIGH or irreversible waits for an approval after the yes.',
     'risk: MEDIUM',
     '# With impactful: true, say what undoes it: rollback_plan_ref: the id of another simulation.',
     'impactful: false',
-    `side_effecting: ${reaches}${reaches ? '  # the tool can change what is outside its sandbox' : ''}`,
-    'irreversible: false',
+    reach === null ? 'side_effecting: false' : `side_effecting: true  # ${reach}`,
+    lasting ? 'irreversible: true  # undo: none in tools.yaml' : 'irreversible: false',
     `access_action: ${JSON.stringify(id)}`,
   ];
+}
+
+/** Why a run may change something; null where its sandbox lets it change nothing. */
+function reachOf({ sandbox }: Tool): string | null {
+  if (sandbox === 'none') return 'the tool runs without a sandbox';
+  const may = [
+    ...(sandbox.write.length > 0 ? ['write files'] : []),
+    ...(sandbox.network ? ['reach the network'] : []),
+  ];
+  return may.length === 0 ? null : `the tool may ${may.join(' and ')}`;
 }
 
 function fieldLines(fields: readonly (readonly [string, Field])[]): string[] {
@@ -74,7 +86,7 @@ function fieldLines(fields: readonly (readonly [string, Field])[]): string[] {
 }
 
 const FORMATS: Readonly<Record<Field, string>> = {
-  string: '["in quotes", "or as the answer to the question"]',
+  string: '["in quotes", "as the answer to the question"]',
   integer: '["25", "1000"]',
   number: '["25", "89.90"]',
   boolean: '["true", "false"]',

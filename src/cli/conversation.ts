@@ -1,7 +1,7 @@
 import { AGENT_CORE, type IntentState, type Result } from '../keyturn.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-import type { Opened } from './project.ts';
+import { nextAt, type Opened } from './project.ts';
 
 /** What a conversation waits for, as the command that goes on with it. */
 
@@ -10,19 +10,24 @@ export type ConversationAnswer = Result<'conversations.status'>;
 export const resumeCommand = (correlation_id: string) => `keyturn agent resume ${correlation_id}`;
 
 /** The next command, or null when the conversation waits for nothing. */
-export function nextCommand({ correlation_id, next, plans }: ConversationAnswer): string | null {
+export function nextCommand(
+  keyturn: Pick<Opened, 'service'>,
+  { correlation_id, next, plans }: ConversationAnswer,
+): string | null {
+  const resume = nextAt(keyturn, resumeCommand(correlation_id));
   switch (next?.act) {
     case 'answer':
-      return `keyturn agent answer ${correlation_id} --turn ${next.turn_id} "…"`;
+      return nextAt(keyturn, `keyturn agent answer ${correlation_id} --turn ${next.turn_id} "…"`);
     case 'confirm': {
       const plan = plans.find(({ plan_id }) => plan_id === next.plan_id)!;
       const step = plan.steps.length > 1 ? ` --step ${next.step_id}` : '';
-      return `keyturn agent confirm ${correlation_id} --plan ${shortName(plans, plan.plan_id)}${step} "…"`;
+      const named = `--plan ${shortName(plans, plan.plan_id)}${step}`;
+      return nextAt(keyturn, `keyturn agent confirm ${correlation_id} ${named} "…"`);
     }
     case 'approve':
-      return `keyturn approve ${next.intent_id}, then ${resumeCommand(correlation_id)}`;
+      return `${nextAt(keyturn, `keyturn approve ${next.intent_id}`)}, then ${resume}`;
     case 'resume':
-      return resumeCommand(correlation_id);
+      return resume;
     default:
       return null;
   }
@@ -64,6 +69,6 @@ export async function afterApproval(
   }: Pick<IntentState, 'intent_id' | 'proposer' | 'proposer_verified'>,
   typed: string = intent_id,
 ): Promise<string> {
-  if (proposer !== AGENT_CORE || !proposer_verified) return `keyturn grant ${typed}`;
-  return resumeCommand((await correlationFor(keyturn, intent_id)) ?? 'CORRELATION');
+  if (proposer !== AGENT_CORE || !proposer_verified) return nextAt(keyturn, `keyturn grant ${typed}`);
+  return nextAt(keyturn, resumeCommand((await correlationFor(keyturn, intent_id)) ?? 'CORRELATION'));
 }

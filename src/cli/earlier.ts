@@ -36,8 +36,8 @@ type Earlier = NonNullable<Result<'intents.earlier'>>;
 export function fieldsOf({ intent_id, approved_at, differences }: Earlier): Field[] {
   const last = `${intent_id}, which you approved at ${approved_at}`;
   if (differences === null) return [['Compared', `not with ${last}: it was erased`]];
-  if (differences.length === 0) return [['Same as', `the last one: ${last}`]];
-  return [['Same as', [`the last one: ${last}, `, ['bold', 'except']]], ...listed('Except', differences)];
+  if (differences.length === 0) return [['Same as', last]];
+  return [['Compared', `with ${last}`], ...listed('Differs', differences)];
 }
 
 function listed(label: string, differences: NonNullable<Earlier['differences']>): Field[] {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import {
   activeCredentials,
@@ -128,9 +128,18 @@ export function requireKeyPlace({ createKey }: Opened, file: string | undefined)
     refuse('USAGE', 'The key is made on this machine: say with --key-out FILE where it is kept.');
 }
 
+/** A file that can be made: nothing has its name, and its folder is there to write to. */
 export function requireNew(file: string | undefined): void {
-  if (file !== undefined && existsSync(file))
+  if (file === undefined) return;
+  if (existsSync(file))
     refuse('WRITE_FAILED', `${file} exists already. It is never overwritten: choose another name.`);
+  try {
+    // With the dot it has to be a folder.
+    accessSync(`${dirname(file)}/.`, constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    refuse('WRITE_FAILED', `${file} cannot be made: its folder is missing or not writable (${code}).`);
+  }
 }
 
 /** A new key of a human, under a new passphrase. Neither the key nor the passphrase leaves this machine. */

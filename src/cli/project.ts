@@ -16,6 +16,11 @@ export interface Opened
   readonly service?: string;
 }
 
+/** A command for the reader to run next. It goes where this one went. */
+export function nextAt({ service }: Pick<Opened, 'service'>, command: string): string {
+  return service === undefined ? command : `${command} --service ${service}`;
+}
+
 /** The folder of the project. What needs it is done on its host, and not by a service. */
 export function folderOf(call: Call): string {
   const service = serviceOf(call);

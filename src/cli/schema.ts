@@ -18,7 +18,14 @@ const results = {
   init: z.strictObject({ project: z.string(), name, ledger_key: fingerprint }),
   doctor: z.strictObject({
     checks: z.array(
-      z.strictObject({ name: z.string(), ok: z.boolean(), found: z.string(), code: code.nullable() }),
+      z.strictObject({
+        name: z.string(),
+        ok: z.boolean(),
+        /** Nothing is wrong yet, and a human should do something about it. */
+        warns: z.boolean(),
+        found: z.string(),
+        code: code.nullable(),
+      }),
     ),
   }),
   'notify test': z.strictObject({

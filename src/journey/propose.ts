@@ -270,8 +270,18 @@ async function proposerOf(context: Context, name: string | undefined): Promise<P
     (principal) => principal.status === 'active',
   );
   const [only, ...others] = principals;
-  if (!only || others.length > 0) refuse('PROPOSER_AMBIGUOUS');
+  if (!only) refuse('PROPOSER_AMBIGUOUS');
+  if (others.length > 0)
+    refuse('PROPOSER_AMBIGUOUS', `It is not clear who proposes this: ${named(principals)}.`);
   return only;
+}
+
+const NAMED = 10;
+
+function named(principals: readonly Principal[]): string {
+  const names = principals.filter((one) => !isAuditor(one)).map(({ name }) => name);
+  const more = names.length > NAMED ? [`${names.length - NAMED} more`] : [];
+  return [...names.slice(0, NAMED), ...more].join(' or ');
 }
 
 function requireActive(principal: Principal | null, name: string): Principal {

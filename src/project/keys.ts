@@ -206,6 +206,17 @@ export async function openHumanKey(
   return refuse('KEY_FILE_INVALID');
 }
 
+/** Refuses what is no key file of this name. It needs no passphrase, so it is asked before one is typed. */
+export function requireKeyFile(name: string, path: string): void {
+  const bytes = readKeyFile(path);
+  try {
+    readHumanKey(name, bytes);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    refuse('KEY_FILE_INVALID', `${path} is no key file of ${name}: ${error.message}`);
+  }
+}
+
 /** Opens a key file wherever it is. Whether its key is enrolled, a service asks. */
 export function openKeyFile(name: string, path: string, passphrase: Passphrase): Promise<OpenKey> {
   return openKey(name, readKeyFile(path), passphrase);
@@ -216,7 +227,7 @@ function readKeyFile(path: string): Uint8Array {
     return readRegularFile(path, limits.json_bytes).bytes;
   } catch (error) {
     if (error instanceof Refusal && error.code === 'FILE_NOT_FOUND')
-      refuse('KEY_FILE_INVALID', 'There is no key file.');
+      refuse('KEY_FILE_INVALID', `There is no key file ${path}.`);
     throw error;
   }
 }

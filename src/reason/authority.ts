@@ -348,6 +348,6 @@ export const authorityReasons = {
   ROLE_REQUIRED: [
     3422,
     'The human lacks the role that this act needs.',
-    'Ask a human with that role, or assign the role with `keyturn roles`.',
+    'Ask a human with that role, or assign the role with `keyturn identity assign`.',
   ],
 } as const satisfies Record<string, Reason>;

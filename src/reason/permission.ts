@@ -27,7 +27,7 @@ export const permissionReasons = {
   SIGNATURE_INVALID: [3011, 'A signature does not verify.', 'Do not rely on what it signs.'],
   CONFIRMATION_DECLINED: [
     3012,
-    'The human did not say y.',
+    'The answer was not yes.',
     'Nothing was done. If you want it after all, run the command again, or ask again.',
   ],
   NO_TERMINAL: [

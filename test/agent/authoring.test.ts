@@ -1,6 +1,11 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { scaffoldOf } from '../../src/agent/scaffold.ts';
 import { parseSimulation } from '../../src/finder/simulation.ts';
+import { loadRegistry } from '../../src/tool/registry.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { writeRegistry } from '../support/registry.ts';
+import { scratch } from '../support/scratch.ts';
 import { agentPlace, SIMULATIONS, writeSimulation } from './agent-place.ts';
 
 /** What an author sees before anybody signs: words tried, all faults at once, and what would change for users. */
@@ -117,5 +122,35 @@ describe('a scaffold', () => {
       await expectRefusal('SIMULATION_INVALID', () => keyturn.simulations.scaffold({ tool: 'say', id }));
     const { text: numbered } = await keyturn.simulations.scaffold({ tool: 'say', id: '007' });
     expect(parseSimulation('007.yaml', numbered)).toMatchObject({ id: '007', access_action: '007' });
+  });
+
+  it('says that it cannot be undone where the tool changes something and has no undo', () => {
+    const path = join(scratch(), 'tools.yaml');
+    const tool = (name: string, sandbox: unknown, undo: string) => ({
+      ...{ name, summary: 'A tool.', executable: '/usr/bin/true', sandbox, undo },
+    });
+    writeRegistry(path, {
+      version: 1,
+      tools: [
+        tool('backup', { write: ['/srv'] }, 'none'),
+        tool('bare', 'none', 'none'),
+        tool('note', { write: ['/srv'] }, 'compensating'),
+        tool('look', {}, 'none'),
+      ],
+    });
+    const registry = loadRegistry(path);
+    const made = ['backup', 'bare', 'note', 'look'].map((name) => {
+      const { side_effecting, irreversible } = parseSimulation(name, scaffoldOf(registry, name).text);
+      return { side_effecting, irreversible };
+    });
+    expect(made).toEqual([
+      { side_effecting: true, irreversible: true },
+      { side_effecting: true, irreversible: true },
+      { side_effecting: true, irreversible: false },
+      { side_effecting: false, irreversible: false },
+    ]);
+    expect(scaffoldOf(registry, 'backup').text).toContain(
+      'side_effecting: true  # the tool may write files\n',
+    );
   });
 });

@@ -19,10 +19,10 @@ describe('the screen of a decision', () => {
     expect(turned.screen).not.toContain('Same as:');
     const second = await p.propose('greet', { name: 'Bob' });
     const { screen } = await p.talk(['turn', second.id], ['(y/n)', 'n']);
-    expect(screen).toMatch(new RegExp(`Same as: +the last one: ${first.id}, which you approved at`));
-    expect(screen).toMatch(/Except: +.*name.*: "Ada" before, "Bob" now/);
+    expect(screen).toMatch(new RegExp(`Compared: +with ${first.id}, which you approved at`));
+    expect(screen).toMatch(/Differs: +.*name.*: "Ada" before, "Bob" now/);
     const { screen: asked } = await p.talk(['approve', second.id], ['to approve it: ', '']);
-    expect(asked).toMatch(/Except: +.*name.*: "Ada" before, "Bob" now/);
+    expect(asked).toMatch(/Differs: +.*name.*: "Ada" before, "Bob" now/);
   });
 
   it('points out the same request that has not run yet', async () => {
@@ -44,14 +44,14 @@ describe('the differences', () => {
     });
 
   it('are one line where there are none, and where the last one was erased', () => {
-    expect(lines([])).toEqual(['Same as: the last one: ID, which you approved at TIME']);
+    expect(lines([])).toEqual(['Same as: ID, which you approved at TIME']);
     expect(lines(null)).toEqual(['Compared: not with ID, which you approved at TIME: it was erased']);
   });
 
   it('are listed up to twelve, and counted beyond', () => {
     const many = Array.from({ length: 15 }, (_, i) => ({ what: `a${i}`, before: '1', now: '2' }));
     expect(lines(many)).toHaveLength(14);
-    expect(lines(many).at(-1)).toBe('Except:  3 more');
+    expect(lines(many).at(-1)).toBe('Differs:  3 more');
   });
 
   it('show short values, harmless, and name long ones', () => {
@@ -62,9 +62,9 @@ describe('the differences', () => {
         { what: 'the program itself', before: null, now: null },
       ]).slice(1),
     ).toEqual([
-      'Except:  note: nothing before, "\\u202ex" now',
-      'Except:  text: another value',
-      'Except:  the program itself: another one',
+      'Differs:  note: nothing before, "\\u202ex" now',
+      'Differs:  text: another value',
+      'Differs:  the program itself: another one',
     ]);
   });
 });

@@ -25,6 +25,13 @@ export async function startNew(at: string): Promise<Session> {
   return session;
 }
 
+/** A command as it says it, run as it stands; one word in quotes is one word. */
+export function said({ text }: Session, at: string, verb: string): Session {
+  const [, line] = new RegExp(`^ {2}node (\\S+ ${verb}.*?)\\s*$`, 'm').exec(text)!;
+  const [cli, ...words] = line!.match(/"[^"]*"|\S+/g)!.map((word) => word.replaceAll('"', ''));
+  return atTerminal([resolve(START, '../..', cli!), ...words], at);
+}
+
 /** The command that it says, for the proposal with these words. */
 export function turn({ text }: Session, at: string, words: string): Session {
   const [, command, project] = /^ {2}node (\S+) turn --project (\S+)$/m.exec(text)!;

@@ -90,7 +90,9 @@ describe('propose', () => {
   });
 
   it('without --by it is refused when several could be meant', async () => {
-    expectError('PROPOSER_AMBIGUOUS', await project.run('propose', '--tool', 'fail'));
+    const unsaid = await project.run('propose', '--tool', 'fail');
+    expectError('PROPOSER_AMBIGUOUS', unsaid);
+    expect(unsaid.stderr).toMatch(/It is not clear who proposes this: .*\balice\b.* or .*\./);
     expectError('PRINCIPAL_UNKNOWN', await project.run('propose', '--tool', 'fail', '--by', 'nobody'));
   });
 });

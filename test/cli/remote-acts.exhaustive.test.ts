@@ -29,6 +29,9 @@ describe('an order with bounds, far from the project', () => {
     );
     const granted = await scene.far.talk(asked, SECRET);
     expect([granted.code, granted.stdout]).toEqual([0, expect.stringContaining('Only if')]);
+    expect(granted.stdout).toMatch(
+      new RegExp(`^Next: +keyturn wait ${open.id} --service http://localhost:\\d+$`, 'm'),
+    );
     const waited = await scene.project.inside(({ intents }) => intents.waitFor({ intent_id: open.id }));
     expect(waited.status).toBe('succeeded');
   });

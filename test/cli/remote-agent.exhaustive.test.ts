@@ -54,7 +54,10 @@ describe('a user far from the project', () => {
     expect([asked.code, asked.stderr]).toEqual([0, expect.stringContaining('(CONFIRM, ')]);
     const agreed = await scene.near.talk(saying(asked, 'yes'), SECRET);
     expect([agreed.code, agreed.stderr]).toEqual([0, expect.stringContaining('(AWAITS_APPROVER, ')]);
-    const [, intent_id] = /keyturn approve (\S+),/.exec(agreed.stderr)!;
+    const [, intent_id] =
+      /keyturn approve (\S+) --service http\S+, then keyturn agent resume \S+ --service http/.exec(
+        agreed.stderr,
+      )!;
     const { hash } = await scene.project.inside(({ intents }) => intents.get({ intent_id: intent_id! }));
     await scene.near.talk(['approve', intent_id!], ['to approve it: ', typedCode(hash)], SECRET);
     const { id } = conversationIn(asked);

@@ -53,6 +53,8 @@ describe('a new key, far from the project', () => {
 
   it('is a further one of whoever acts, and signs from then on', async () => {
     const words = ['credential', 'add', '--label', 'laptop', '--key-out', 'second.json', ...REASON];
+    const nowhere = words.map((one) => one.replace('second', 'no-folder/second'));
+    expectError('WRITE_FAILED', await scene.far.run(...nowhere));
     const to = `"public_key":"${generateKeyPair().public_key}"`;
     await refusing(
       [edited('addCredential', /"public_key":"[^"]+"/, to)],
@@ -62,6 +64,9 @@ describe('a new key, far from the project', () => {
     );
     const added = await scene.far.talk(words, SECRET, ...fresh('alice'));
     expect([added.code, added.stdout]).toEqual([0, expect.stringContaining('alice can sign with "laptop"')]);
+    expect(added.stdout).toMatch(
+      /^Key file: +second\.json\nNext: +keyturn login --as alice --key second\.json --service http:\S+$/m,
+    );
     expectError(
       'HOST_ONLY',
       await scene.far.run('credential', 'add', '--passkey', '--label', 'p', ...REASON),

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { generateKeyPair } from '../../src/canonical/ed25519.ts';
@@ -56,6 +56,26 @@ describe('a login', () => {
     expect(statSync(kept).mode & 0o777).toBe(0o700);
     const again = await far.talk(['login', '--as', 'alice', '--key', 'alice.json'], SECRET);
     expect(again.code).toBe(0);
+  });
+
+  it('says whose login it replaces', async () => {
+    await far.talk(['identity', 'add', 'courier', '--agent', '--key-out', 'courier.key'], SECRET);
+    const agent = await far.run('login', '--as', 'courier', '--agent-key', 'courier.key');
+    expect([agent.code, agent.stderr]).toEqual([0, 'This replaces the login of alice.\n']);
+    const back = await far.login();
+    expect([back.code, back.stderr]).toEqual([
+      0,
+      expect.stringContaining('This replaces the login of courier.'),
+    ]);
+  });
+
+  it('looks at the key file before it asks for a passphrase, and names it', async () => {
+    writeFileSync(join(far.folder, 'broken.json'), 'not JSON');
+    for (const file of ['nowhere.json', 'broken.json']) {
+      const refused = await far.run('login', '--as', 'alice', '--key', file);
+      expectError('KEY_FILE_INVALID', refused);
+      expect(refused.stderr).toContain(join(far.folder, file));
+    }
   });
 
   it('shows what the terminal of the host shows', async () => {

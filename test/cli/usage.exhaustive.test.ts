@@ -136,6 +136,12 @@ describe('in a project', () => {
     expect(well.stdout).toMatch(/^ok {3}project: /m);
     expect(well.stdout).toMatch(/^ok {3}ledger: 6 entries, and its key is here$/m);
     expect(well.stdout).toMatch(/^ok {3}registry: \d tools, locked$/m);
+    expect(well.stdout).toMatch(/^warn credentials: alice alone can sign/m);
+    expect(well.stdout.match(/^.{4} console.*$/gm)).toEqual([
+      expect.stringMatching(
+        /^ok {3}console: (\d+ files, sha256 over all [0-9a-f]{64}|none in this installation)$/,
+      ),
+    ]);
     const outside = await nowhere('doctor');
     expect(outside.code).toBe(1);
     expect(outside.stdout).toMatch(/^BAD {2}project: /m);

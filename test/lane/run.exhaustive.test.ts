@@ -291,7 +291,7 @@ describe('the preconditions of 001', () => {
     }
     expect(
       (await at(set, `n${ENTER}`)).stdout.endsWith(
-        `[ERROR] Cannot execute: The human did not say y.\n${NOTHING}`,
+        `[ERROR] Cannot execute: The answer was not yes.\n${NOTHING}`,
       ),
     ).toBe(true);
     expect(runs(set)).toBe(0);

@@ -9,7 +9,7 @@ import { actAs, whoActs } from '../human.ts';
 import { listLines } from '../list-table.ts';
 import { meantBy } from '../operand.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
-import { reading, writing } from '../project.ts';
+import { type Opened, reading, writing } from '../project.ts';
 import { table } from '../table.ts';
 import { talkWords } from '../talk.ts';
 import { instantOf } from '../terms.ts';
@@ -22,7 +22,7 @@ export function status(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const correlation_id = await meantBy(keyturn, 'conversation', named);
     const result = await keyturn.conversations.status({ correlation_id });
-    return { result, lines: storyLines(result) };
+    return { result, lines: storyLines(keyturn, result) };
   });
 }
 
@@ -69,7 +69,7 @@ function aboutOf(plans: Plans): string {
   return `${goal.simulation}, ${undo.state === 'COMPLETED' ? 'undone by' : 'to be undone by'} ${by}`;
 }
 
-function storyLines(conversation: ConversationAnswer): string[] {
+function storyLines(keyturn: Opened, conversation: ConversationAnswer): string[] {
   const { correlation_id, user_id, status, talk, plans, moves } = conversation;
   const steps = plans.flatMap((plan) => plan.steps);
   const undos = new Set(plans.filter(({ rolls_back }) => rolls_back !== null).map(({ plan_id }) => plan_id));
@@ -86,7 +86,7 @@ function storyLines(conversation: ConversationAnswer): string[] {
   const told = [...said, ...moved].sort(([a], [b]) => a - b);
   const waiting = steps.findLast((step) => step.state === 'READY' || step.state === 'EXECUTING');
   const intent_id = waiting?.intent_id ?? waiting?.access?.intent_id;
-  const next = nextCommand(conversation);
+  const next = nextCommand(keyturn, conversation);
   return [
     `Conversation: ${correlation_id} of ${user_id}, ${status}`,
     ...told.map(([, line]) => line),

@@ -78,7 +78,7 @@ async function unnamed(
 ): Promise<Answer> {
   const { correlation_id } = who;
   const conversation = await keyturn.conversations.status({ correlation_id });
-  const command = nextCommand(conversation);
+  const command = nextCommand(keyturn, conversation);
   const how = command === null ? 'Nothing waits for words now.' : `The command is: ${command}`;
   if (conversation.next === null || conversation.next.act === 'answer')
     refuse('CLARIFICATION_NEEDED', `No prompt is open. ${how}`);
@@ -159,7 +159,7 @@ async function commandAfter(keyturn: Opened, answered: AgentAnswer): Promise<str
   const waits = answered.kind === 'OUTCOME' ? answered.next : answered;
   if (waits === null || !WAITING.has(waits.kind)) return null;
   const { correlation_id } = answered;
-  const command = nextCommand(await keyturn.conversations.status({ correlation_id }));
+  const command = nextCommand(keyturn, await keyturn.conversations.status({ correlation_id }));
   return waits.kind === 'CLARIFY' ? `${command} (${waits.allowed_answer_formats.join(' or ')})` : command;
 }
 

@@ -4,7 +4,7 @@ import { glassBanner } from '../capability-lines.ts';
 import { possible, signAsked, whoActs } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
-import { writing } from '../project.ts';
+import { nextAt, type Opened, writing } from '../project.ts';
 import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
 import { atTerminal } from '../terminal.ts';
@@ -33,15 +33,15 @@ export function breakGlass(call: Call): Promise<Answer> {
       return signAsked(keyturn, terminal, asked);
     });
     if (!call.options.json) say(2, glassBanner(`${result.humans.join(' and ')} for ${intent_id}`));
-    return { result, lines: toldLines(result) };
+    return { result, lines: toldLines(keyturn, result) };
   });
 }
 
-function toldLines({ intent_id, by, broken }: Result<'break-glass'>): string[] {
+function toldLines(keyturn: Opened, { intent_id, by, broken }: Result<'break-glass'>): string[] {
   return [
     `[OK] ${by} broke the glass for ${intent_id}`,
     broken
-      ? `Next: keyturn grant ${intent_id}`
+      ? `Next: ${nextAt(keyturn, `keyturn grant ${intent_id}`)}`
       : 'Next: one more human has to break it, too: keyturn break-glass',
   ];
 }

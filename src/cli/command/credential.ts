@@ -14,7 +14,7 @@ import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, newKey, possible, requireKeyPlace, unlock, whoActs } from '../human.ts';
 import { isKeyBeginning } from '../operand.ts';
-import { type Opened, reading, writing, writingHere } from '../project.ts';
+import { nextAt, type Opened, reading, writing, writingHere } from '../project.ts';
 import { serviceOf } from '../service.ts';
 import { fields, table } from '../table.ts';
 import { atTerminal } from '../terminal.ts';
@@ -66,7 +66,15 @@ async function addFile(keyturn: Opened, call: Call, want: Want, by: string): Pro
     const credential = keyCredential(holder.public_key, want.label);
     return keyturn.people.addCredential({ name, credential, reason: want.reason, signer, holder });
   });
-  return told(name, want.label, result);
+  return told(name, want.label, result, keyOut === undefined ? [] : fileFields(keyturn, name, keyOut));
+}
+
+function fileFields(keyturn: Opened, name: string, file: string): Said[] {
+  const shown = visible(file);
+  return [
+    ['Key file', shown],
+    ['Next', nextAt(keyturn, `keyturn login --as ${name} --key ${shown}`)],
+  ];
 }
 
 /** Whose credential it is to be, and that nothing that can be known stands against it. A key that is never kept stands for it. */
@@ -104,9 +112,16 @@ function hasOnlyPasskeys(keyturn: Keyturn, person: Principal): boolean {
   );
 }
 
-function told(name: string, label: string, result: Verb<'people.addCredential'>): Answer {
+type Said = readonly [name: string, value: string];
+
+function told(
+  name: string,
+  label: string,
+  result: Verb<'people.addCredential'>,
+  more: readonly Said[] = [],
+): Answer {
   const lines = [`[OK] ${name} can sign with "${label}" from now on`];
-  return { result, lines: [...lines, ...fields([['Public key', result.public_key]])] };
+  return { result, lines: [...lines, ...fields([['Public key', result.public_key], ...more])] };
 }
 
 export function list(call: Call): Promise<Answer> {

@@ -18,7 +18,7 @@ import { actAs, whoActs } from '../human.ts';
 import { shortIds } from '../list-table.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
-import { type Opened, reading, writing, writingHere } from '../project.ts';
+import { nextAt, type Opened, reading, writing, writingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields, table } from '../table.ts';
 
@@ -55,7 +55,7 @@ export function add(call: Call): Promise<Answer> {
       : await actAs(keyturn, await whoActs(keyturn, options.as), give, (columns) =>
           screen(name, delegate_key, { options, pins }, columns),
         );
-    return { result, lines: addedLines(result) };
+    return { result, lines: addedLines(keyturn, result) };
   });
 }
 
@@ -118,21 +118,17 @@ function screen(
   return fieldLines(found, { paint, columns });
 }
 
-function addedLines({
-  delegation_id,
-  delegate,
-  actions,
-  approves,
-  expires_at,
-  by,
-}: Result<'delegation add'>) {
+function addedLines(
+  keyturn: Opened,
+  { delegation_id, delegate, actions, approves, expires_at, by }: Result<'delegation add'>,
+) {
   return [
     `[OK] ${by} delegated ${actions.map(visible).join(', ')} to ${delegate}`,
     ...fields([
       ['Delegation', delegation_id],
       ['Until', expires_at],
       ['Approves', approves ? 'YES: what it submits needs no other approval' : 'no'],
-      ['Next', `keyturn submit ID --delegation ${delegation_id} --agent-key FILE`],
+      ['Next', nextAt(keyturn, `keyturn submit ID --delegation ${delegation_id} --agent-key FILE`)],
     ]),
   ];
 }

@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { sha256 } from '../../canonical/digest.ts';
 import { visible } from '../../canonical/visible.ts';
 import {
   freezeWords,
@@ -23,22 +24,29 @@ type Check = Result<'doctor'>['checks'][number];
 export async function doctor(call: Call): Promise<Answer> {
   const checks = [...machineChecks(), ...consoleChecks(), ...(await projectChecks(folderOf(call)))];
   const result: Result<'doctor'> = { checks };
-  const lines = checks.map((check) => checkLine(check, stdoutPainter()));
+  const told = checks.filter(({ name }) => !name.startsWith(CONSOLE_FILE));
+  const lines = told.map((check) => checkLine(check, stdoutPainter()));
   const bad = checks.find(({ ok }) => !ok);
   if (!bad) return { result, lines };
   return { result, lines, refusal: new Refusal(bad.code as ReasonCode, `${bad.name}: ${bad.found}`) };
 }
 
-function checkLine({ name, ok, found }: Check, paint: Paint): string {
-  return `${ok ? paint('green', 'ok  ') : paint('alarm', 'BAD ')} ${name}: ${visible(found)}`;
+function checkLine({ name, ok, warns, found }: Check, paint: Paint): string {
+  const fine = warns ? paint('yellow', 'warn') : paint('green', 'ok  ');
+  return `${ok ? fine : paint('alarm', 'BAD ')} ${name}: ${visible(found)}`;
 }
 
 function good(name: string, found: string): Check {
-  return { name, ok: true, found, code: null };
+  return { name, ok: true, warns: false, found, code: null };
+}
+
+/** Nothing is wrong yet, and a human should do something about it. */
+function warning(name: string, found: string): Check {
+  return { name, ok: true, warns: true, found, code: null };
 }
 
 function bad(name: string, found: string, code: ReasonCode): Check {
-  return { name, ok: false, found, code };
+  return { name, ok: false, warns: false, found, code };
 }
 
 function machineChecks(): Check[] {
@@ -63,12 +71,19 @@ function machineChecks(): Check[] {
   ];
 }
 
-/** One digest for each file, to be compared with those of the release: a changed console can show one thing and have another signed. */
+/** These are only in --json: so many would bury the other lines. */
+const CONSOLE_FILE = 'console /';
+
+/** Digests to be compared with those of the release, over all files and of each: a changed console can show one thing and have another signed. */
 function consoleChecks(): Check[] {
   try {
     const assets = consoleAssets();
     if (assets.length === 0) return [good('console', 'none in this installation')];
-    return assets.map(({ path, sha256 }) => good(`console ${path}`, sha256));
+    const all = sha256(assets.map((one) => `${one.sha256}  ${one.path}\n`).join(''));
+    return [
+      good('console', `${assets.length} files, sha256 over all ${all}`),
+      ...assets.map((one) => good(`console ${one.path}`, one.sha256)),
+    ];
   } catch (error) {
     const { code, message } = refusalFrom(error);
     return [bad('console', message, code)];
@@ -120,9 +135,10 @@ async function openProjectChecks(keyturn: Keyturn): Promise<Check[]> {
   ];
 }
 
-async function attempt(name: string, act: () => Promise<string>): Promise<Check> {
+async function attempt(name: string, act: () => Promise<string | Check>): Promise<Check> {
   try {
-    return good(name, await act());
+    const found = await act();
+    return typeof found === 'string' ? good(name, found) : found;
   } catch (error) {
     const { code, message } = refusalFrom(error);
     return bad(name, message, code);
@@ -174,8 +190,9 @@ function heardWords(heard: Keyed<'system.get'>['executors'][number]['heard']): s
 }
 
 /** One that is alone is no fault, and how every project begins: what would be lost with it is said. */
-async function credentials(keyturn: Keyturn): Promise<string> {
-  return loneCredentialWords((await keyturn.people.list()).principals) ?? 'more than one can sign';
+async function credentials(keyturn: Keyturn): Promise<string | Check> {
+  const lone = loneCredentialWords((await keyturn.people.list()).principals);
+  return lone === null ? 'more than one can sign' : warning('credentials', lone);
 }
 
 async function registryCheck(keyturn: Keyturn): Promise<Check> {

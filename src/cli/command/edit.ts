@@ -6,7 +6,7 @@ import type { Answer, Call, Options } from '../answer.ts';
 import { edited } from '../editor.ts';
 import { actAs, whoActs } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
-import { type Opened, writing } from '../project.ts';
+import { nextAt, type Opened, writing } from '../project.ts';
 import { fields } from '../table.ts';
 import { planIn } from './plan.ts';
 import { pairsOf } from './propose.ts';
@@ -97,7 +97,10 @@ async function editedLines(
       ['Hash', hash],
       ['Code', codeOf(hash)],
       ['Expires', expires_at],
-      ['Next', humans.length > 1 ? 'another human approves it' : `keyturn turn ${intent_id}`],
+      [
+        'Next',
+        humans.length > 1 ? 'another human approves it' : nextAt(keyturn, `keyturn turn ${intent_id}`),
+      ],
     ]),
   ];
 }

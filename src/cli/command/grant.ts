@@ -18,7 +18,7 @@ import { actAs, whoActs } from '../human.ts';
 import { writeSecret } from '../input.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { painter, stdoutPainter } from '../paint.ts';
-import { type Opened, writing } from '../project.ts';
+import { nextAt, type Opened, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields } from '../table.ts';
 import { conditionsOf, publicKeyIn, scopeOf } from '../terms.ts';
@@ -62,7 +62,7 @@ export function grant(call: Call): Promise<Answer> {
         ? ask(delegate.signer)
         : actAs(keyturn, by, ask, (columns) => grantScreen(offer, terms, options, columns));
     const result = await kept(options.out, issue);
-    return { result, lines: grantedLines(result) };
+    return { result, lines: grantedLines(keyturn, result) };
   });
 }
 
@@ -136,20 +136,27 @@ function grantScreen(offer: Offer, terms: Terms, options: Options, columns: numb
   return [...loud, ...drawAlarms(offer.shown.alarms, sheet), ...fieldLines(found, sheet)];
 }
 
-function grantedLines(result: Result<'grant'>): string[] {
-  const { intent_id, hash, file, holder, glass, issued } = result;
-  const words = [
-    `keyturn run ${intent_id} ${hash}`,
-    ...(file === null ? [] : [`--capability ${visible(file)}`]),
-    ...(holder === null ? [] : ['--holder-key FILE']),
-  ];
+function grantedLines(keyturn: Opened, result: Result<'grant'>): string[] {
+  const { file, glass, issued } = result;
   return [
     ...(glass ? [stdoutPainter()('alarm', GLASS_LINE)] : []),
     ...orderLines(result, issued, [
       ...(file === null ? [] : ([['File', visible(file)]] as const)),
-      ['Next', words.join(' ')],
+      ['Next', afterGrant(keyturn, result)],
     ]),
   ];
+}
+
+/** At a service its executors run what was ordered. What needs the file or the key of a holder is run by hand, on a host. */
+function afterGrant(keyturn: Opened, { intent_id, hash, file, holder }: Result<'grant'>): string {
+  const is_by_hand = file !== null || holder !== null;
+  if (keyturn.service !== undefined && !is_by_hand) return nextAt(keyturn, `keyturn wait ${intent_id}`);
+  const words = [
+    `keyturn run ${intent_id} ${hash}`,
+    ...(file === null ? [] : [`--capability ${visible(file)}`]),
+    ...(holder === null ? [] : ['--holder-key FILE']),
+  ].join(' ');
+  return keyturn.service === undefined ? words : `on the host: ${words}`;
 }
 
 /** What was ordered: how far it reaches and until when. */

@@ -27,13 +27,15 @@ export async function login(call: Call): Promise<Answer> {
   const service = named(call);
   if ((key === undefined) === (agentKey === undefined))
     refuse('USAGE', 'Name the key file of a human with --key, or that of an agent with --agent-key.');
+  if (key !== undefined) Keyturn.requireKeyFile(name, resolve(key));
   const known = readLogin(service);
   const ledger = await ledgerAt(service, name);
   if (known !== null && known.ledger !== ledger) refuse('LEDGER_OTHER');
   const who = { service, name, ledger, key_file: resolve(key ?? agentKey!) };
   const kept = agentKey === undefined ? await asHuman(who, known) : await asAgent(who);
   keepLogin(kept);
-  return { result: resultOf(kept), lines: toldOf(kept) };
+  const notes = known === null || known.name === name ? [] : [`This replaces the login of ${known.name}.`];
+  return { result: resultOf(kept), lines: toldOf(kept), notes };
 }
 
 function named(call: Call): string {

@@ -1,7 +1,7 @@
 import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
-import { writing } from '../project.ts';
+import { nextAt, writing } from '../project.ts';
 
 export function retry(call: Call): Promise<Answer> {
   const typed = requireId(call);
@@ -15,7 +15,7 @@ export function retry(call: Call): Promise<Answer> {
     const { attempt, tool, by } = result;
     const line = `[OK] ${by} authorised attempt ${attempt} of ${intent_id}`;
     const turned = alternate === undefined ? '' : `, with ${tool}`;
-    return { result, lines: [`${line}${turned}`, `Next: keyturn grant ${intent_id}`] };
+    return { result, lines: [`${line}${turned}`, `Next: ${nextAt(keyturn, `keyturn grant ${intent_id}`)}`] };
   });
 }
 

@@ -6,7 +6,7 @@ import type { Answer, Call } from '../answer.ts';
 import { afterApproval, resumeCommand } from '../conversation.ts';
 import { intentLines, shortIds, type TableLook } from '../list-table.ts';
 import type { Paint } from '../paint.ts';
-import { type Opened, reading } from '../project.ts';
+import { nextAt, type Opened, reading } from '../project.ts';
 import { stdoutTable } from './list.ts';
 
 type Status = Result<'system.status'>;
@@ -21,7 +21,7 @@ export function status(call: Call): Promise<Answer> {
     const short = shortIds(idsIn(result));
     const ungranted: string[] = [];
     for (const one of result.ungranted) ungranted.push(await nextOf(keyturn, one, short(one.intent_id)));
-    return { result, lines: told(result, ungranted, short, new Date()) };
+    return { result, lines: told(keyturn, result, ungranted, short) };
   });
 }
 
@@ -53,23 +53,24 @@ async function nextOf(keyturn: Opened, one: Status['ungranted'][number], id: str
 const RESUME = resumeCommand('');
 const GRANT = 'keyturn grant ';
 
-function told(result: Status, ungranted: readonly string[], short: Short, now: Date): string[] {
+function told(keyturn: Opened, result: Status, ungranted: readonly string[], short: Short): string[] {
   const { clock, frozen, shadow, in_doubt, stuck, failed, waiting, approval_expired, approved, policies } =
     result;
-  const look = stdoutTable(now);
+  const look = stdoutTable(new Date());
+  const next = (command: string) => nextAt(keyturn, command);
   const { paint } = look;
   const isResume = (next: string) => next.startsWith(RESUME);
   const isGrant = (next: string) => next.startsWith(GRANT);
   const lines = [
     ...(clock === null ? [] : clockLines(clock, paint)),
-    ...frozen.flatMap((freeze) => frozenLines(freeze, paint)),
+    ...frozen.flatMap((freeze) => frozenLines(freeze, next, paint)),
     ...shadow.map(({ server, tools }) =>
       paint('alarm', `SHADOW MODE: ${tools} tools of the MCP server ${server} pass WITHOUT AN APPROVAL`),
     ),
-    ...in_doubt.flatMap((doubt) => doubtLines(doubt, short, paint)),
+    ...in_doubt.flatMap((doubt) => doubtLines(doubt, { short, next, paint })),
     ...section(
       paint('alarm', 'STUCK: a rollback is not complete; follow its report, then roll back again'),
-      stuck.map(({ execution_id }) => `keyturn rollback ${short(execution_id)} --reason …`),
+      stuck.map(({ execution_id }) => next(`keyturn rollback ${short(execution_id)} --reason …`)),
     ),
     ...listed('Failed; a human may authorise one more attempt with `keyturn retry ID`', failed, look),
     ...listed(
@@ -96,7 +97,11 @@ function told(result: Status, ungranted: readonly string[], short: Short, now: D
     ),
     ...section(
       'Granted and ready',
-      approved.map(({ intent_id, hash }) => `keyturn run ${intent_id} ${hash}`),
+      approved.map(({ intent_id, hash }) =>
+        keyturn.service === undefined
+          ? `keyturn run ${intent_id} ${hash}`
+          : next(`keyturn wait ${intent_id}`),
+      ),
     ),
     ...section(
       paint('yellow', 'Ordered, but no executor is enrolled that could take it; the order will lapse'),
@@ -112,7 +117,10 @@ function told(result: Status, ungranted: readonly string[], short: Short, now: D
     ),
     ...(policies.words === null
       ? []
-      : [paint('yellow', policies.words), '  keyturn policy diff, then keyturn policy activate --reason …']),
+      : [
+          paint('yellow', policies.words),
+          `  ${next('keyturn policy diff')}, then ${next('keyturn policy activate --reason …')}`,
+        ]),
   ];
   return lines.length === 0 ? ['[OK] Nothing needs a human'] : lines;
 }
@@ -124,16 +132,21 @@ function clockLines({ code, words }: NonNullable<Status['clock']>, paint: Paint)
   ];
 }
 
-function frozenLines(freeze: Freeze, paint: Paint): string[] {
+type Next = (command: string) => string;
+
+function frozenLines(freeze: Freeze, next: Next, paint: Paint): string[] {
   const { scope, name } = freeze;
   const target = { system: '', tenant: ' --tenant', agent: ` --agent ${name}`, tool: ` --tool ${name}` };
   return [
     paint('alarm', visible(`!!! FROZEN: ${freezeWords(freeze)} !!!`)),
-    visible(`  A human lets it go: keyturn unfreeze${target[scope]} --reason …`),
+    visible(`  A human lets it go: ${next(`keyturn unfreeze${target[scope]} --reason …`)}`),
   ];
 }
 
-function doubtLines(doubt: Status['in_doubt'][number], short: Short, paint: Paint): string[] {
+function doubtLines(
+  doubt: Status['in_doubt'][number],
+  { short, next, paint }: { readonly short: Short; readonly next: Next; readonly paint: Paint },
+): string[] {
   const { tool, since, host, pid } = doubt;
   const [execution_id, intent_id] = [short(doubt.execution_id), short(doubt.intent_id)];
   if (doubt.standing === 'running')
@@ -151,7 +164,7 @@ function doubtLines(doubt: Status['in_doubt'][number], short: Short, paint: Pain
     paint('alarm', `!!! IN DOUBT ${execution_id}: the effect may have happened !!!`),
     `  ${tool} for ${intent_id}, since ${since}: ${why[doubt.state]}`,
     `  ${doubt.state === 'alive' ? 'Wait until that has ended, find' : 'Find'} out what happened, then: ` +
-      `keyturn resolve ${execution_id} --outcome happened|did-not-happen --reason …`,
+      next(`keyturn resolve ${execution_id} --outcome happened|did-not-happen --reason …`),
   ];
 }
 

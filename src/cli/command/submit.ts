@@ -3,7 +3,7 @@ import { refuse } from '../../refusal.ts';
 import { delegateOf, namesDelegate } from '../acting.ts';
 import type { Answer, Call } from '../answer.ts';
 import { meantBy, requireId } from '../operand.ts';
-import { writing } from '../project.ts';
+import { nextAt, type Opened, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields } from '../table.ts';
 
@@ -16,21 +16,24 @@ export function submit(call: Call): Promise<Answer> {
     const { hash } = await keyturn.intents.get({ intent_id });
     const { signer, delegation } = (await delegateOf(keyturn, call.options)) ?? refuse('USAGE');
     const result = await keyturn.intents.submit({ intent_id, hash, signer, delegation });
-    return { result, lines: toldLines(result) };
+    return { result, lines: toldLines(keyturn, result) };
   });
 }
 
-function toldLines({ intent_id, hash, by, approver, expires_at }: Result<'submit'>): string[] {
+function toldLines(
+  keyturn: Opened,
+  { intent_id, hash, by, approver, expires_at }: Result<'submit'>,
+): string[] {
   return [
     `[OK] ${by} submitted ${intent_id}`,
     ...fields([
       ['Hash', hash],
       ['Code', codeOf(hash)],
       ...(approver === null
-        ? ([['Next', 'a human has to approve it: keyturn review']] as const)
+        ? ([['Next', `a human has to approve it: ${nextAt(keyturn, 'keyturn review')}`]] as const)
         : ([
             ['Approved', `by the delegation of ${approver}, until ${expires_at}`],
-            ['Next', `keyturn grant ${intent_id}`],
+            ['Next', nextAt(keyturn, `keyturn grant ${intent_id}`)],
           ] as const)),
     ]),
   ];
