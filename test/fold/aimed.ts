@@ -117,11 +117,15 @@ function ofRuns(): Aimed[] {
 function ofTimes(): Aimed[] {
   const ready = [...begins(), ...approves()];
   const late = { scope: 'system', name: '', reason: 'late', deadline: NOON };
-  const early = { scope: 'system', name: '', reason: 'early', signed_at: '2099-01-01T00:00:00.000Z' };
+  const early = { scope: 'system', name: '', reason: 'early' };
+  const to_come = { at: new Date('2030-01-01T00:00:00.000Z') };
   const ends = { ...by('bo'), expires_at: timeAfter(ready, 2) };
   return [
     { code: 'ACT_LATE', events: [...begins(), act('system.frozen', 'system', late, 'ada')] },
-    { code: 'MADE_IN_FUTURE', events: [...begins(), act('system.unfrozen', 'system', early, 'ada')] },
+    {
+      code: 'MADE_IN_FUTURE',
+      events: [...begins(), act('system.unfrozen', 'system', early, 'ada', to_come)],
+    },
     {
       code: 'APPROVAL_EXPIRED',
       events: [...begins(), proposed(A), approvedUntil(timeAfter(begins(), 2)), ordered(A, 'ada', by('bo'))],

@@ -35,13 +35,19 @@ export function act<K extends SignedKind>(
     key,
     tenant = 'default',
     signs = by,
-  }: { key?: string | undefined; tenant?: string | undefined; signs?: string | undefined } = {},
+    at = AT,
+  }: {
+    key?: string | undefined;
+    tenant?: string | undefined;
+    signs?: string | undefined;
+    at?: Date | undefined;
+  } = {},
 ): Event<K> {
   const signer = {
     ...signerOf(by, keyOf(signs), seedOf(signs)),
     ...(key === undefined ? {} : { public_key: key }),
   };
-  return signedAt(originOf(PROJECT, tenant), kind, subject, facts as never, signer, AT);
+  return signedAt(originOf(PROJECT, tenant), kind, subject, facts as never, signer, at);
 }
 
 export function begun(): Event<'system.initialised'> {
