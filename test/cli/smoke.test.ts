@@ -73,7 +73,10 @@ const ASKED: Readonly<Record<string, readonly [code: string, words: string]>> = 
   stop: ['STOP_NOT_DUE', '--reason test'],
   serve: ['USAGE', '--port never'],
   execute: ['USAGE', '--parallel never'],
-  login: ['SERVICE_UNREACHABLE', '--as alice --key alice.json --service http://localhost:59999'],
+  login: [
+    'SERVICE_UNREACHABLE',
+    '--as alice --key .keyturn/keys/alice.json --service http://localhost:59999',
+  ],
   logout: ['LOGIN_MISSING', '--service http://localhost:59999'],
   'token add': ['PRINCIPAL_UNKNOWN', 'missing --reason test'],
   'token list': ['OK', ''],

@@ -158,7 +158,16 @@ describe('the class Keyturn', () => {
     statics: [
       'backup',
       'restore',
-      ...['init', 'open', 'join', 'requireName', 'requireLabel', 'requirePassphrase', 'makeKey'],
+      ...[
+        'init',
+        'open',
+        'join',
+        'requireName',
+        'requireKeyFile',
+        'requireLabel',
+        'requirePassphrase',
+        'makeKey',
+      ],
       ...[
         'machine',
         'requireSandbox',
