@@ -65,7 +65,7 @@ function makeIn({ project, token }) {
     return false;
   }
   // Beside the project, where no tool of it looks.
-  const { token: made } = JSON.parse(stdout).result;
+  const { token: made } = JSON.parse(stdout).here;
   writeFileSync(token, `${made.token ?? made}\n`, { mode: 0o600 });
   return true;
 }

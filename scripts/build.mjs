@@ -76,8 +76,9 @@ async function bundleEntries(outdir, entryPoints) {
     mainFields: ['module', 'main'],
     // Some packages ask for modules of Node by "require", which a module does not have.
     banner: { js: REQUIRE },
-    // Names stay, so that a stack trace can be read.
+    // Names stay and lines are short, so that a stack trace can be read: indented, the package would take more than 60 MB.
     minifyWhitespace: true,
+    lineLimit: 160,
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',

@@ -22,7 +22,7 @@ import type { Account } from './identity/account.ts';
 import { type OpenKey, type Proof, type Signer, signerOf } from './identity/act.ts';
 import { makeToken, nameInToken, tokenShown } from './identity/agent-token.ts';
 import { requireLabel } from './identity/credential.ts';
-import { type Draft, draftAct, finishDraft, rehearseAct } from './identity/draft.ts';
+import { type Draft, type Drafting, draftAct, finishDraft, rehearseAct } from './identity/draft.ts';
 import { forgetting, type Passphrase, requirePassphrase } from './identity/passphrase.ts';
 import { activeCredentials, type Principal } from './identity/principal.ts';
 import * as auditingFiles from './journey/audit-file.ts';
@@ -35,7 +35,7 @@ import type * as executing from './journey/executor.ts';
 import { type FollowRequest, follow } from './journey/follow.ts';
 import { issueFor } from './journey/issue-for.ts';
 import { observeDoors } from './journey/observe.ts';
-import { queueOf, servedNow } from './journey/queue.ts';
+import { begunRuns, queueOf, servedNow } from './journey/queue.ts';
 import { reviewersAdded } from './journey/reviewers.ts';
 import { type LookedServer, lookAtServer } from './journey/servers.ts';
 import { storyInFile } from './journey/story.ts';
@@ -296,8 +296,8 @@ export class Keyturn {
     });
 
   /** An act up to its signature, for a proof that comes from elsewhere. Nothing is written. */
-  draft = (who: Pick<Signer, 'name' | 'public_key'>, act: (signer: Signer) => Promise<unknown>) =>
-    draftAct(who, this.#context.clock(), act);
+  draft = async (who: Drafting, act: (signer: Signer) => Promise<unknown>): Promise<Draft> =>
+    draftAct(who, await this.#context.store.find('principal', who.name), this.#context.clock(), act);
   /** Refuses what would refuse the act, before a human signs. Nothing is written. */
   static rehearse = rehearseAct;
   /** Ends a draft, also one of another process: the same act, with the proofs of its statements. */
@@ -390,8 +390,9 @@ export class Keyturn {
   runNotifier = (command: ChildCommand) => this.#context.starter.run(command);
   /** Another number whenever something was written since; null where the store cannot tell at once. */
   written = () => this.#context.store.written?.() ?? null;
-  /** How much waits, in numbers. */
+  /** How much waits, in numbers; and each run that began and has no end, with whether nothing works on it. */
   queue = () => queueOf(this.#context);
+  begunRuns = () => begunRuns(this.#context);
   /** The part of it that costs little: what is ordered, and who runs it. */
   served = () => servedNow(this.#context);
   /** Whom the policies ask to look at an intent now, and did not before it had waited for so long. */
@@ -454,7 +455,7 @@ export { controllerLine, ELIGIBLE_LINE } from './gate/lines.ts';
 export type { Capability, IntentState, IntentStatus } from './gate/state.ts';
 export { type RunWord, type StatusWord, statusWordOf } from './gate/status-word.ts';
 export { audienceOf, type Executor } from './gate/system.ts';
-export type { Account } from './identity/account.ts';
+export { type Account, accountAtService } from './identity/account.ts';
 export { type Proof, verifyProof } from './identity/act.ts';
 export { assuranceOf } from './identity/assurance.ts';
 export { type Credential, keyCredential, type NewCredential, requireMadeBy } from './identity/credential.ts';

@@ -305,6 +305,8 @@ export const capabilityLimits = {
   proof_age_ms: 60_000,
   /** The end of the year 9999, the last that an ISO time of four digits can say. */
   time_s: 253_402_300_799,
+  /** Verified tokens that a process remembers: those of the runs that begin at once. */
+  remembered_tokens: 128,
 } as const;
 
 /** The most that a policy set may hold, each with its reason. */

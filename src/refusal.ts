@@ -9,6 +9,8 @@ import { permissionReasons } from './reason/permission.ts';
 import { remoteDependencyReasons, remotePermissionReasons } from './reason/remote.ts';
 import { validationReasons } from './reason/validation.ts';
 
+export { didYouMean } from './reason/similar.ts';
+
 /**
  * Every reason Keyturn can say no. One closed registry: code, number, what it means, what a human can do.
  *

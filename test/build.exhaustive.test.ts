@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
@@ -82,6 +82,12 @@ describe('a build', () => {
     expect(existsSync(chunk)).toBe(true);
     expect(readdirSync(dist)).toContain('cli.cjs');
   }, 600_000);
+
+  it('has lines in the library that a stack trace can point into', async () => {
+    await build();
+    const lines = readFileSync(join(dist, 'keyturn.js'), 'utf8').split('\n');
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(2_000);
+  });
 
   it('leaves nothing old in what is packed', async () => {
     const before = process.env.npm_lifecycle_event;

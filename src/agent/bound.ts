@@ -13,7 +13,7 @@ import {
 } from '../journey/bound.ts';
 import { boundEffect } from '../journey/bound-effect.ts';
 import type { Effect } from '../journey/derived.ts';
-import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
+import { didYouMean, type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Tool } from '../tool/registry.ts';
 import { toolNamed } from '../tool/select.ts';
 import type { AgentContext } from './context.ts';
@@ -108,7 +108,10 @@ function callFaults(simulation: Simulation, tool: Tool, given: Readonly<Record<s
   );
   return [
     ...out,
-    ...unknown.map((one) => new Refusal('ARGUMENT_UNKNOWN', `The tool "${name}" has no parameter "${one}".`)),
+    ...unknown.map((one) => {
+      const meant = didYouMean(one, Object.keys(parameters));
+      return new Refusal('ARGUMENT_UNKNOWN', `The tool "${name}" has no parameter "${one}".${meant}`);
+    }),
     ...missing.map(
       ([one]) => new Refusal('ARGUMENT_MISSING', `The simulation does not give "${one}" to "${name}".`),
     ),

@@ -7,6 +7,7 @@ import type { Authorities } from '../identity/delegation.ts';
 import type { DraftInput, Envelope } from '../intent/envelope.ts';
 import { authoritiesFor, type Context, humansNow, namedIn } from '../journey/context.ts';
 import { refuse } from '../refusal.ts';
+import { toolNamed } from '../tool/select.ts';
 import { AGENT_CORE } from './context.ts';
 import type { AgentStep } from './contracts.ts';
 import type { DispatchFacts } from './decide.ts';
@@ -30,8 +31,7 @@ export function simulationAction({ id, version }: Pick<Simulation, 'id' | 'versi
 export function effectAction({ registry }: Context, { id, effect }: Simulation): string {
   if (effect === undefined) return refuse('SIMULATION_INVALID', `The simulation "${id}" has no effect.`);
   if ('plan' in effect) return 'plan';
-  const tool =
-    registry().tools.get(effect.tool) ?? refuse('TOOL_UNKNOWN', `There is no tool "${effect.tool}".`);
+  const tool = toolNamed(registry(), effect.tool);
   return tool.action ?? `tool:${tool.name}`;
 }
 

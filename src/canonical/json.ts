@@ -1,6 +1,6 @@
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
-import { canonicalLength } from './length.ts';
+import { isSurelyCanonical } from './length.ts';
 import { isProxy, isUtf8 } from './primitive.ts';
 import { refuseDeepNesting, refuseDuplicateKeys } from './scan.ts';
 
@@ -205,7 +205,7 @@ export function parseCanonical(
   const text = textOf(input, max_bytes);
   if (text.length <= limits.json_string_chars && text.isWellFormed()) {
     const value = parsed(text);
-    if (canonicalLength(value) === text.length) return value;
+    if (isSurelyCanonical(text, value)) return value;
   }
   const value = parseText(text);
   return parsedText(value, 0) === text ? value : undefined;

@@ -2,6 +2,8 @@ import type { KeyObject } from 'node:crypto';
 import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { publicKeyOf } from '../canonical/ed25519.ts';
+import { deepFrozen } from '../canonical/frozen.ts';
+import { Recent } from '../canonical/recent.ts';
 import { capabilityLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { narrowerConditions } from './conditions.ts';
@@ -73,10 +75,23 @@ function blocksOf(text: string): string[] {
   return blocks;
 }
 
+/** A token is presented, and soon after it is part of the commit that claims it: the same text under the same key says the same. */
+const verified = new Recent<
+  string,
+  { readonly kid: string; readonly key: KeyObject; readonly claims: CapabilityClaims }
+>(capabilityLimits.remembered_tokens);
+
 function openRoot(text: string, keys: KeyLookup | null): CapabilityClaims {
+  const known = verified.get(text);
+  const found = known && keys?.(known.kid);
+  if (known && found?.equals(known.key)) return known.claims;
   const jws = readJws(text, 'keyturn-capability+jwt');
-  if (keys !== null) verifyJws(jws, keys(jws.kid) ?? refuse('CAPABILITY_KEY_UNKNOWN'));
-  return rootClaims(payloadOf(jws));
+  if (keys === null) return rootClaims(payloadOf(jws));
+  const key = keys(jws.kid) ?? refuse('CAPABILITY_KEY_UNKNOWN');
+  verifyJws(jws, key);
+  const claims = deepFrozen(rootClaims(payloadOf(jws)));
+  verified.set(text, { kid: jws.kid, key, claims });
+  return claims;
 }
 
 function openAttenuation(text: string, outer: CapabilityClaims, before: string): CapabilityClaims {

@@ -1,11 +1,11 @@
 import { visible } from '../canonical/visible.ts';
-import { controllerLine, type Result } from '../keyturn.ts';
+import { controllerLine } from '../keyturn.ts';
 import { outputLines, RECORDING_FAILED_LINES, reportLines } from '../lane/report.ts';
 import type { ReasonCode, Refusal } from '../refusal.ts';
-import { planOutcome } from './plan-lines.ts';
+import { planOutcome, type ToldRun } from './plan-lines.ts';
 
 /** The adapter of 001 in its own words: the report of a run, and one fixed line for each precondition. */
-export function runLines(report: Result<'runs.run'>): string[] {
+export function runLines(report: ToldRun): string[] {
   const { tool, execution_id, finished_at, result, exit_code, folder } = report;
   const success = result === 'success';
   return reportLines({
@@ -21,7 +21,10 @@ export function runLines(report: Result<'runs.run'>): string[] {
 }
 
 /** What the tool said on one of its streams. */
-export function printedLines(report: Result<'runs.run'>, stream: 'stdout' | 'stderr'): string[] {
+export function printedLines(
+  report: Pick<ToldRun, 'stdout' | 'stderr' | 'left_out'>,
+  stream: 'stdout' | 'stderr',
+): string[] {
   const bytes = Buffer.from(report[stream]);
   return outputLines({ bytes, total: bytes.length + report.left_out[stream] });
 }

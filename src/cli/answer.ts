@@ -130,6 +130,8 @@ export interface Options {
 /** What a command has to say. One answer, two forms: lines for a person, `result` for `--json`. */
 export interface Answer {
   readonly result: object;
+  /** What this command made on this host: a file, or a secret that is told only now. `result` is what the verb answered, and has neither. */
+  readonly here?: object;
   readonly lines: readonly string[];
   /** The answer is no. Its lines go to stdout as they are, the reason goes to stderr, `result` becomes the facts. */
   readonly refusal?: Refusal;

@@ -8,24 +8,24 @@ import {
   type Shown,
   type Weight,
 } from '../keyturn.ts';
-import { type Field, fieldLines, fieldWidth, folded, type Sheet, type Span } from './fold.ts';
+import { type Drawing, type Field, fieldLines, fieldWidth, folded, type Span } from './fold.ts';
 
 /** Draws what `display/` says, line for line. What is shown, in which order and how loudly, is not decided here. */
 
 /** The whole of it: what it does, the alarms, the fields, then its parts. */
-export function drawShown(shown: Shown, sheet: Sheet, indent = ''): string[] {
+export function drawShown(shown: Shown, drawing: Drawing, indent = ''): string[] {
   const headline = headlineOf(shown);
   const fields = shown.fields.map(fieldOf);
   const width = fieldWidth([headline, ...fields], indent);
   return [
-    ...fieldLines([headline], sheet, indent, width),
-    ...drawAlarms(shown.alarms, sheet, indent),
-    ...fieldLines(fields, sheet, indent, width),
-    ...drawContents(shown, sheet, indent),
+    ...fieldLines([headline], drawing, indent, width),
+    ...drawAlarms(shown.alarms, drawing, indent),
+    ...fieldLines(fields, drawing, indent, width),
+    ...drawContents(shown, drawing, indent),
   ];
 }
 
-export function drawAlarms(alarms: readonly Alarm[], { paint, columns }: Sheet, indent = ''): string[] {
+export function drawAlarms(alarms: readonly Alarm[], { paint, columns }: Drawing, indent = ''): string[] {
   return alarms.flatMap(({ weight, words, about }) => {
     const text = about.length === 0 ? words : `${words}: ${about.map((piece) => piece.text).join('')}`;
     const loud = weight === 'alarm';
@@ -37,13 +37,13 @@ export function drawAlarms(alarms: readonly Alarm[], { paint, columns }: Sheet, 
 }
 
 /** What stands below the fields: text of several lines, and the parts, each with its number. */
-export function drawContents({ blocks, parts }: Shown, sheet: Sheet, indent = ''): string[] {
+export function drawContents({ blocks, parts }: Shown, drawing: Drawing, indent = ''): string[] {
   return [
-    ...blocks.flatMap((block) => drawBlock(block, sheet, indent)),
+    ...blocks.flatMap((block) => drawBlock(block, drawing, indent)),
     ...parts.flatMap((part, i) => [
       '',
-      ...folded(`${indent}[${i + 1}/${parts.length}]`, sheet.columns),
-      ...drawShown(part, sheet, `${indent}  `),
+      ...folded(`${indent}[${i + 1}/${parts.length}]`, drawing.columns),
+      ...drawShown(part, drawing, `${indent}  `),
     ]),
   ];
 }
@@ -75,7 +75,7 @@ const STYLES: Readonly<Record<Weight, 'alarm' | 'bold' | 'dim' | null>> = {
 /** Behind a mark in the margin: no line of a file or of SQL looks like a field. */
 function drawBlock(
   { title, lines, hunks, kind, left_out }: Block,
-  { paint, columns }: Sheet,
+  { paint, columns }: Drawing,
   indent: string,
 ): string[] {
   const margin = `${indent}│ `;
@@ -89,7 +89,7 @@ function drawBlock(
   ];
 }
 
-function painted(text: string, row: string, paint: Sheet['paint']): string {
+function painted(text: string, row: string, paint: Drawing['paint']): string {
   if (text.startsWith('+')) return paint('green', row);
   if (text.startsWith('-')) return paint('red', row);
   return text.startsWith('@@') || text.startsWith('\\') ? paint('dim', row) : row;

@@ -4,7 +4,7 @@ import type { Paint } from './paint.ts';
 export type Span = string | readonly [style: Parameters<Paint>[0], text: string];
 export type Field = readonly [name: string, value: string | readonly Span[]];
 
-export interface Sheet {
+export interface Drawing {
   readonly paint: Paint;
   readonly columns: number;
 }
@@ -23,14 +23,14 @@ export function stdoutColumns(): number | undefined {
  */
 export function fieldLines(
   pairs: readonly Field[],
-  sheet: Sheet,
+  drawing: Drawing,
   indent = '',
   width = fieldWidth(pairs, indent),
 ): string[] {
   return pairs.flatMap(([name, value]) => {
     const spans = typeof value === 'string' ? [value] : value;
     const head = `${indent}${name}:`.padEnd(width);
-    return folded(`${head}${rendered(spans, sheet)}`, sheet.columns, width);
+    return folded(`${head}${rendered(spans, drawing)}`, drawing.columns, width);
   });
 }
 
@@ -39,7 +39,7 @@ export function fieldWidth(pairs: readonly Field[], indent = ''): number {
   return indent.length + Math.max(0, ...pairs.map(([name]) => name.length)) + 2;
 }
 
-function rendered(spans: readonly Span[], { paint }: Sheet): string {
+function rendered(spans: readonly Span[], { paint }: Drawing): string {
   return spans
     .map((span) => {
       const [style, text] = typeof span === 'string' ? [null, span] : span;
@@ -56,25 +56,43 @@ function spacesCounted(text: string): string {
 
 /**
  * One line as several, none wider than the terminal, each but the first behind a mark of its own in the margin: where a
- * long line of a diff goes on, it must not look like the next line of the file.
+ * long line of a diff goes on, it must not look like the next line of the file. Behind a space where there is one; only a word that
+ * no row has room for is cut. All characters are kept, the space too.
  */
 export function folded(line: string, columns: number, hang = 2): string[] {
   const margin = `${' '.repeat(hang - 2)}↪ `;
   const width = Math.max(columns - 1, hang + 8);
   const rows: string[] = [''];
   let used = 0;
-  for (const token of line.match(TOKEN) ?? []) {
-    const taken = widthOf(token);
-    if (used + taken > width) {
-      rows.push(margin);
-      used = hang;
+  const begin = () => {
+    rows.push(margin);
+    used = hang;
+  };
+  for (const [word] of line.matchAll(WORD)) {
+    const tokens = word.match(TOKEN) ?? [];
+    const needed = tokens.reduce((sum, token) => sum + widthOf(token), 0);
+    if (used > hang && used + needed > width && hang + needed <= width) begin();
+    for (const token of tokens) {
+      const taken = widthOf(token);
+      if (used + taken > width) begin();
+      rows[rows.length - 1] += token;
+      used += taken;
     }
-    rows[rows.length - 1] += token;
-    used += taken;
   }
   return rows;
 }
 
+/** The same for several lines, where they are shown on a terminal. A table is laid out for it by then: what fits is left as it is. */
+export function foldedOn(stream: NodeJS.WriteStream, lines: readonly string[]): string[] {
+  if (!stream.isTTY) return [...lines];
+  const columns = stream.columns || COLUMNS;
+  return lines.flatMap((line) =>
+    line.replace(COLOUR, '').length <= columns ? [line] : folded(line, columns),
+  );
+}
+
+const COLOUR = /\x1b\[[0-9;]*m/g;
+const WORD = / |[^ ]+/g;
 // A colour of ours, which takes no room, or one character.
 const TOKEN = /\x1b\[[0-9;]*m|[\s\S]/gu;
 

@@ -1,4 +1,5 @@
 import { Refusal, refuse } from '../refusal.ts';
+import { folded } from './fold.ts';
 import { atTerminal, hasTerminal, type Terminal } from './terminal.ts';
 import { isControllingTerminal } from './tty.ts';
 
@@ -48,7 +49,12 @@ async function askPage(terminal: Terminal, left: string, abort?: AbortSignal): P
 export async function pageThrough(lines: readonly string[]): Promise<boolean> {
   if (!isControllingTerminal(1) || !hasTerminal()) return false;
   try {
-    await atTerminal((terminal) => showAll(terminal, lines));
+    await atTerminal((terminal) =>
+      showAll(
+        terminal,
+        lines.flatMap((line) => folded(line, terminal.columns)),
+      ),
+    );
   } catch (error) {
     if (
       !(error instanceof Refusal) ||

@@ -44,8 +44,16 @@ interface ExecutionReport {
   readonly instructions: readonly string[];
 }
 
+/** What is told of a run, by the process that ran it or from the record of an executor. */
+export type ToldRun = Omit<
+  Result<'runs.run'>,
+  'intent_id' | 'capability_id' | 'reason_code' | 'signal' | 'started_at'
+>;
+
 /** What became of each action, in one line each. */
-export function planOutcome({ stdout, folder, execution_id, reports_missing }: Result<'runs.run'>): string[] {
+export function planOutcome({ stdout, folder, execution_id, reports_missing }: ToldRun): string[] {
+  // Erased, or never recorded.
+  if (stdout === '') return [];
   const report = JSON.parse(stdout) as ExecutionReport;
   return [
     ...report.actions_completed.map(({ action_id, output }) => `${action_id}: ${output}`),

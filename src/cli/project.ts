@@ -21,11 +21,27 @@ export function nextAt({ service }: Pick<Opened, 'service'>, command: string): s
   return service === undefined ? command : `${command} --service ${service}`;
 }
 
+/** Why a command that only signs is not for a service, and what is done in its place. */
+const DELEGATE = [
+  'A delegate looks at nothing, so from elsewhere it would sign whatever the service says.',
+  'There an agent proposes, and a human decides; or a human delegates calls of MCP tools to it, by number (`delegation add --uses`).',
+];
+const INSTEAD: Readonly<Record<string, readonly string[]>> = {
+  submit: DELEGATE,
+  'delegation add': DELEGATE,
+  'credential add': [
+    'Which passkey a browser made, this machine would know from the service alone.',
+    'Make a key file here with --key-out in place of --passkey; or sign for the passkey on the host, or with another passkey in the console, under People.',
+  ],
+};
+
 /** The folder of the project. What needs it is done on its host, and not by a service. */
 export function folderOf(call: Call): string {
   const service = serviceOf(call);
-  if (service !== null)
-    refuse('HOST_ONLY', `\`keyturn ${call.command}\` is not for a service, and ${service} is named.`);
+  if (service !== null) {
+    const words = `\`keyturn ${call.command}\` is not for a service, and ${service} is named.`;
+    refuse('HOST_ONLY', [words, ...(INSTEAD[call.command] ?? [])].join(' '));
+  }
   return call.options.project ?? process.cwd();
 }
 

@@ -5,14 +5,9 @@ import { VERBS } from '../face/verbs.ts';
 
 /** What the commands about authority answer: who, by which right, until when. */
 
-/** The secret is told only here. */
-const token = z.strictObject({ token_id: id, token: z.string() });
-
 export const authorityResults = {
-  'identity add': VERBS.people.enrol
-    .output()
-    .extend({ key_file: z.string().nullable(), token: token.nullable() }),
-  'token add': VERBS.agents.addToken.output().extend({ token: z.string() }),
+  'identity add': VERBS.people.enrol.output(),
+  'token add': VERBS.agents.addToken.output(),
   'token list': VERBS.agents.tokens.output(),
   'token revoke': VERBS.agents.revokeToken.output(),
   'identity list': VERBS.people.list.output(),
@@ -25,10 +20,8 @@ export const authorityResults = {
   'delegation list': VERBS.agents.delegations.output(),
   'delegation revoke': VERBS.agents.revokeDelegation.output(),
   submit: VERBS.intents.submit.output(),
-  grant: VERBS.intents.grant.output().omit({ token: true }).extend({
-    /** Where the token is; `null` when only the store has it. */
-    file: z.string().nullable(),
-  }),
+  /** With --out the token is in the file alone, and null here. */
+  grant: VERBS.intents.grant.output(),
   attenuate: z.strictObject({
     capability_id: id,
     intent_id: id,
@@ -62,8 +55,22 @@ export const authorityResults = {
     by: name,
     /** `null` where that was refused. */
     turned: VERBS.intents.turn.output().nullable(),
-    /** `null` where it did not run. */
+    /** `null` where it did not run, and where an executor ran it: `runs.output` and `intents.result` tell of that. */
     run: VERBS.runs.run.output().nullable(),
   }),
   replay: VERBS.runs.replay.output(),
+} as const;
+
+/** What these commands make on this host, beside what the verb answers. */
+export const authorityHere = {
+  'identity add': z.strictObject({
+    key_file: z.string().nullable(),
+    token: z.strictObject({ token_id: id, token: z.string() }).nullable(),
+  }),
+  /** The secret is told only here. */
+  'token add': z.strictObject({ token: z.string() }),
+  grant: z.strictObject({
+    /** Where the token is; null where it was not written to a file. */
+    file: z.string().nullable(),
+  }),
 } as const;

@@ -3,7 +3,7 @@ import { verified } from '../face/ledger.ts';
 import { approval, code, digest, fingerprint, id, name, rejection, time } from '../face/parts.ts';
 import { story, toldEntry } from '../face/told.ts';
 import { VERBS } from '../face/verbs.ts';
-import { authorityResults } from './schema-authority.ts';
+import { authorityHere, authorityResults } from './schema-authority.ts';
 
 /**
  * What `--json` prints, command by command: the output of the verb that the command asks for. Which commands have an answer of their own, and
@@ -264,22 +264,12 @@ const results = {
   }),
   logout: z.strictObject({ service: z.string(), name }),
   /** One line for each entry, and at the end where to go on with --since. */
-  watch: z.union([
-    z.strictObject({
-      entry: z.strictObject({
-        seq: z.int(),
-        at: time,
-        kind: z.string(),
-        subject: z.string(),
-        words: z.string(),
-      }),
-    }),
-    z.strictObject({ next: z.int() }),
-  ]),
+  watch: z.union([z.strictObject({ entry: toldEntry() }), z.strictObject({ next: z.int() })]),
   completion: z.strictObject({ shell: z.string(), script: z.string() }),
 } as const;
 
 export type Result<C extends keyof typeof results> = z.infer<(typeof results)[C]>;
+export type MadeHere<C extends keyof typeof authorityHere> = z.infer<(typeof authorityHere)[C]>;
 
 export { code, digest, id };
 
@@ -297,6 +287,11 @@ export const problem = z
   })
   .meta({ id: 'problem' });
 
+/** What stands beside `result`, by command. */
+export function hereSchemas(): Readonly<Record<string, z.ZodType>> {
+  return authorityHere;
+}
+
 /** The schema of one command, as `--json` prints it. */
 export function resultSchemas(): Readonly<Record<string, z.ZodType>> {
   return results;
@@ -306,7 +301,12 @@ export function resultSchemas(): Readonly<Record<string, z.ZodType>> {
 export function answerJsonSchema(): object {
   const answers = Object.entries(results).map(([command, result]) =>
     z
-      .strictObject({ ok: z.literal(true), command: z.literal(command), result })
+      .strictObject({
+        ok: z.literal(true),
+        command: z.literal(command),
+        result,
+        ...(hereSchemas()[command] && { here: hereSchemas()[command] }),
+      })
       .meta({ id: `answer-${command.replace(' ', '-')}` }),
   );
   return { title: 'What keyturn --json prints', ...z.toJSONSchema(z.union([problem, ...answers])) };

@@ -4,7 +4,7 @@ import { visible } from '../canonical/visible.ts';
 import { type IntentState, type Result, type Shown, type StatusWord, statusWordOf } from '../keyturn.ts';
 import { capabilityFields, GLASS_LINE } from './capability-lines.ts';
 import { drawAlarms, drawContents, drawShown, fieldOf, headlineOf } from './draw.ts';
-import { COLUMNS, type Field, fieldLines, fieldWidth, type Sheet, type Span } from './fold.ts';
+import { COLUMNS, type Drawing, type Field, fieldLines, fieldWidth, type Span } from './fold.ts';
 import { type Paint, stdoutPainter } from './paint.ts';
 import { styleOf } from './status-word.ts';
 
@@ -35,7 +35,7 @@ export function stdoutLook(now: Date): Look {
  */
 export function reviewScreen({ intent, envelope, shown, alternates }: ShownReview, look: Look): string[] {
   const { paint, now, columns } = look;
-  const sheet: Sheet = { paint, columns };
+  const drawing: Drawing = { paint, columns };
   const claims = claimFields(envelope.constraints);
   const first = headlineOf(shown);
   const rest: Field[] = [
@@ -51,15 +51,15 @@ export function reviewScreen({ intent, envelope, shown, alternates }: ShownRevie
   ];
   const width = fieldWidth([first, ...rest]);
   return [
-    ...fieldLines([first], sheet, '', width),
-    ...drawAlarms(shown.alarms, sheet),
-    ...fieldLines(rest, sheet, '', width),
-    ...(claims.length === 0 ? [] : ['Constraints:', ...fieldLines(claims, sheet, '  ')]),
-    ...drawContents(shown, sheet),
+    ...fieldLines([first], drawing, '', width),
+    ...drawAlarms(shown.alarms, drawing),
+    ...fieldLines(rest, drawing, '', width),
+    ...(claims.length === 0 ? [] : ['Constraints:', ...fieldLines(claims, drawing, '  ')]),
+    ...drawContents(shown, drawing),
     ...alternates.flatMap((alternate, i) => [
       '',
       `Alternate ${i + 1}, if a run fails and a human turns to it:`,
-      ...drawShown(alternate, sheet, '  '),
+      ...drawShown(alternate, drawing, '  '),
     ]),
   ];
 }
@@ -112,11 +112,11 @@ export function confinementLines(
   { paint, columns }: Pick<Look, 'paint' | 'columns'>,
   capability: Result<'runs.preview'>['capability'] | null = null,
 ): string[] {
-  const sheet: Sheet = { paint, columns };
+  const drawing: Drawing = { paint, columns };
   return [
     ...(capability?.glass ? [paint('alarm', GLASS_LINE)] : []),
-    ...drawShown(shown, sheet),
-    ...(capability ? fieldLines(capabilityFields(capability), sheet) : []),
+    ...drawShown(shown, drawing),
+    ...(capability ? fieldLines(capabilityFields(capability), drawing) : []),
     '',
   ];
 }

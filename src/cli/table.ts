@@ -59,8 +59,15 @@ function grouped(widths: readonly number[], columns: number): [number, number][]
   return groups;
 }
 
-/** `name: value` lines, the values in one column. */
-export function fields(pairs: readonly (readonly [name: string, value: string])[]): string[] {
+/** `name: value` lines, the values in one column. A command to copy is not folded. */
+export function fields(
+  pairs: readonly (readonly [name: string, value: string])[],
+  columns = stdoutColumns(),
+): string[] {
   const width = Math.max(...pairs.map(([name]) => name.length)) + 2;
-  return pairs.map(([name, value]) => `${`${name}:`.padEnd(width)}${value}`);
+  return pairs.flatMap(([name, value]) => {
+    const line = `${`${name}:`.padEnd(width)}${value}`;
+    const is_whole = columns === undefined || !value.includes(' ') || value.startsWith('keyturn ');
+    return is_whole ? [line] : folded(line, columns, width);
+  });
 }

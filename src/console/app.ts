@@ -7,7 +7,7 @@ import { idle, whenIdle } from './clock.ts';
 import { pageSecret } from './enter.ts';
 import { type KeptHere, keptIn } from './kept.ts';
 import { followLedger, type HeardEntry, type LiveState } from './live.ts';
-import { type Ahead, isSame } from './looked.ts';
+import { isSame, type Prefetched } from './looked.ts';
 import { type OrderedQueue, ordering, type WaitingMap } from './order.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
 import type { Person, QueueItem } from './types.ts';
@@ -42,7 +42,7 @@ export interface App {
   readonly ticked: Cell<ReadonlySet<string>>;
   readonly kept: KeptHere;
   /** By intent: what is drawn next is drawn at once. */
-  readonly ahead: Map<string, Ahead>;
+  readonly prefetched: Map<string, Prefetched>;
   /** Who the person says that they are, where several could be. */
   readonly chosen: Cell<string | null>;
   onEntry(listener: (entry: HeardEntry | null) => void): () => void;
@@ -70,10 +70,10 @@ export function startApp(): App {
   const kept = keptIn(localStorage);
   const route = cellOf(location.hash.slice(1) || '/');
   addEventListener('hashchange', () => route.set(location.hash.slice(1) || '/'));
-  const ahead = new Map<string, Ahead>();
+  const prefetched = new Map<string, Prefetched>();
   const tell = (entry: HeardEntry | null) => {
-    if (entry === null || OF_WORLD.test(entry.kind)) ahead.clear();
-    else ahead.delete(entry.subject);
+    if (entry === null || OF_WORLD.test(entry.kind)) prefetched.clear();
+    else prefetched.delete(entry.subject);
     for (const listener of [...listeners]) listener(entry);
   };
   const worldNow = async (): Promise<KnownWorld> => {
@@ -135,7 +135,7 @@ export function startApp(): App {
   // Who is asked to look can change by the time alone.
   setInterval(() => isRouted(queue.get()) && quietly(lookAtAll()), LOOK_MS);
   return {
-    ...{ api, live, world, queue, route, kept, again, ahead, first, onDrawn },
+    ...{ api, live, world, queue, route, kept, again, prefetched, first, onDrawn },
     inOrder: ordering(),
     ticked: cellOf<ReadonlySet<string>>(new Set()),
     chosen: cellOf(kept.get('me')),

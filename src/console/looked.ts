@@ -33,7 +33,7 @@ type Answer = {
 };
 
 /** What was asked for before it is drawn. Each answer is taken once, and forgotten with the next entry that could change it. */
-export interface Ahead {
+export interface Prefetched {
   looked: Promise<Looked> | null;
   may: Promise<May> | null;
   /** The hash and the person that `may` is about. */

@@ -1,8 +1,8 @@
 import { render } from 'preact';
-import { askFirst } from './ahead.ts';
 import { AppContext, startApp, useApp } from './app.ts';
 import { useCell } from './cell.ts';
 import { enter, type Shutting } from './enter.ts';
+import { askFirst } from './prefetch.ts';
 import { Shell } from './screen/shell.tsx';
 import { Shut } from './screen/shut.tsx';
 

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { limits } from '../limits.ts';
 
@@ -125,10 +125,19 @@ export async function readSpool(folder: string, part: SpoolPart): Promise<Buffer
 const stopPath = (folder: string, execution_id: string) => join(folder, `${execution_id}.stop`);
 
 /** Asks the process that runs it on this host to stop it. */
-export async function askToStop(folder: string, execution_id: string): Promise<void> {
+export function askToStop(folder: string, execution_id: string): Promise<void> {
+  return touch(folder, stopPath(folder, execution_id));
+}
+
+async function touch(folder: string, path: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const file = await open(stopPath(folder, execution_id), O_WRONLY | O_CREAT | O_NOFOLLOW, 0o600);
-  await file.close();
+  const file = await open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o600);
+  try {
+    const now = new Date();
+    await file.utimes(now, now);
+  } finally {
+    await file.close();
+  }
 }
 
 /** Once: what asked for it is taken away. */
@@ -139,14 +148,36 @@ export async function isAskedToStop(folder: string, execution_id: string): Promi
   );
 }
 
+const goingPath = (folder: string, execution_id: string) => join(folder, `${execution_id}.going`);
+
+/** Says that it goes on, to processes that share the folder and cannot look at the one that runs it. */
+export function sayGoing(folder: string, execution_id: string): Promise<void> {
+  return touch(folder, goingPath(folder, execution_id));
+}
+
+/** How long ago that was said, in milliseconds; null where it was not. */
+export async function saidGoing(folder: string, execution_id: string): Promise<number | null> {
+  return stat(goingPath(folder, execution_id)).then(
+    ({ mtimeMs }) => Date.now() - mtimeMs,
+    () => null,
+  );
+}
+
+export async function unsayGoing(folder: string, execution_id: string): Promise<void> {
+  await unlink(goingPath(folder, execution_id)).catch(() => {});
+}
+
 /** The runs of which something is there. */
 export async function spooledRuns(folder: string): Promise<ReadonlySet<string>> {
   const names = await readdir(folder).catch(() => []);
-  return new Set(names.flatMap((name) => /^(.{36})\.(?:stdout|stderr|steps|stop)$/.exec(name)?.[1] ?? []));
+  return new Set(
+    names.flatMap((name) => /^(.{36})\.(?:stdout|stderr|steps|stop|going)$/.exec(name)?.[1] ?? []),
+  );
 }
 
 /** What a process left that was killed. */
 export async function removeSpool(folder: string, execution_id: string): Promise<void> {
   for (const which of SPOOLED) await unlink(spoolPath(folder, execution_id, which)).catch(() => {});
   await isAskedToStop(folder, execution_id);
+  await unsayGoing(folder, execution_id);
 }

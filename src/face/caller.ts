@@ -15,7 +15,8 @@ export const OWNER: Caller = { kind: 'owner' };
 
 /** Whom an entry point identified, by its own means. */
 export interface NamedCaller {
-  readonly name: string;
+  /** Null for one who has no name, and whom the entry point lets see what the owner sees. */
+  readonly name: string | null;
   /** Their account on the operating system, where the entry point knows it: never that of the service. */
   readonly account?: Account | null;
   /** Whether what they ask for may be written by now; always, unless told. Until a human has proven an act, not even its refusal is. */

@@ -2,7 +2,7 @@ import { once } from '../canonical/once.ts';
 import type { Context } from '../journey/context.ts';
 import { refuse } from '../refusal.ts';
 import type { Telemetry } from '../telemetry.ts';
-import { callerOf, type NamedCaller } from './caller.ts';
+import { callerOf, type NamedCaller, OWNER } from './caller.ts';
 import { type Methods, methodsOf, type OpenProject, type Verbs } from './verb.ts';
 import { VERBS } from './verbs.ts';
 
@@ -16,7 +16,7 @@ export function faceFor(
   { name, account = null, mayWrite }: NamedCaller,
 ): Face {
   const context = { ...opened, account, ...(mayWrite && onceProven(opened, mayWrite)) };
-  const who = () => callerOf(opened, name);
+  const who = () => (name === null ? OWNER : callerOf(opened, name));
   return namespacesOn({}, (name) =>
     methodsOf(name, VERBS[name] as Verbs, { ...project, context }, telemetry, who),
   ) as Face;

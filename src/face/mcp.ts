@@ -7,10 +7,10 @@ import { clientCapabilities } from '../intent/client-input.ts';
 import { draftSchema } from '../intent/envelope.ts';
 import { beginCall, type CallRequest } from '../journey/call.ts';
 import { askServer, PASSED_METHODS, type PassRequest } from '../journey/passed.ts';
+import { refuseUnnamed } from '../journey/propose.ts';
 import { keepAnswers, questionedCall } from '../journey/question.ts';
 import * as serving from '../journey/servers.ts';
 import { shadowCall } from '../journey/shadow.ts';
-import { refuse } from '../refusal.ts';
 import { proposedBy } from './caller.ts';
 import { askedId, code, digest, id, name, time, why } from './parts.ts';
 import { act, here, nothing, read, write } from './verb.ts';
@@ -141,7 +141,7 @@ export const mcp = {
     }>('signer', 'abort', 'onOutput', 'onBegun'),
     run: async ({ context, caller }, request) => {
       const { issuer = request.signer?.name, ...asked } = proposedBy(caller, request);
-      if (issuer === undefined) return refuse('PROPOSER_AMBIGUOUS');
+      if (issuer === undefined) return refuseUnnamed(context);
       return beginCall(context, { ...asked, issuer } as CallRequest);
     },
   }),
@@ -239,7 +239,7 @@ export const mcp = {
     }>('signer', 'abort', 'onOutput'),
     run: async ({ context, caller }, request) => {
       const { issuer = request.signer?.name, ...asked } = proposedBy(caller, request);
-      if (issuer === undefined) return refuse('PROPOSER_AMBIGUOUS');
+      if (issuer === undefined) return refuseUnnamed(context);
       return shadowCall(context, { ...asked, issuer } as CallRequest);
     },
   }),
@@ -249,7 +249,7 @@ export const mcp = {
     about: 'Say that the whole answer of a call was handed to its caller: the same call is then a new one.',
     input: () => z.strictObject({ intent_id: id }),
     output: () => z.strictObject({}),
-    here: here<{ readonly by?: 'door' }>('by'),
+    here: here<{ readonly by?: 'entry point' }>('by'),
     run: async ({ context }, { intent_id }) => {
       context.calls.answered(intent_id);
       return {};

@@ -123,6 +123,7 @@ export const policies = {
             at: time,
             action: z.string(),
             principal: z.string(),
+            /** What the active policies say to the same question now. */
             before: decision(),
             after: decision(),
           }),
@@ -132,12 +133,12 @@ export const policies = {
       const { decisions, ...found } = await (await load()).diffPolicies(context, recent);
       return {
         ...found,
-        decisions: decisions.map(({ record, after, subject, at }) => ({
+        decisions: decisions.map(({ record, before, after, subject, at }) => ({
           subject,
           at,
           action: record.request.action,
           principal: record.request.principal.name,
-          before: record.decision,
+          before,
           after,
         })),
       };

@@ -4,7 +4,7 @@ import type { Json } from '../canonical/json.ts';
 import { client, title } from '../event/shape.ts';
 import { judgeClientCall } from '../journey/client-call.ts';
 import { readArguments } from '../journey/look.ts';
-import { refuse } from '../refusal.ts';
+import { refuseUnnamed } from '../journey/propose.ts';
 import { toolPin } from '../tool/effect.ts';
 import { lintRegistry, lockRegistry, type Tool } from '../tool/registry.ts';
 import { proposedBy } from './caller.ts';
@@ -51,7 +51,7 @@ export const tools = {
     output: () => z.strictObject({ allowed: z.boolean(), code: code.nullable(), words: z.string() }),
     run: async ({ context, caller }, request) => {
       const { issuer, ...call } = proposedBy(caller, request);
-      if (issuer === undefined) return refuse('PROPOSER_AMBIGUOUS');
+      if (issuer === undefined) return refuseUnnamed(context);
       return judgeClientCall(context, { ...call, issuer });
     },
   }),

@@ -137,10 +137,13 @@ export function methodsOf<T extends Verbs>(
     async (request: object = {}) => {
       try {
         const caller = await who();
-        const asked = openedIn({ ...project, caller, context: contextFor(context, caller, verb) });
+        const { is_rehearsal, ahead = [], drawn } = (request as Partial<Signed>).signer ?? {};
+        const opened = is_rehearsal ? rehearsing(context, ahead) : context;
+        const asked = openedIn({ ...project, caller, context: contextFor(opened, caller, verb) });
         const parsed = requestOf(verb, request);
-        if (isRehearsed(parsed)) return await rehearsed(() => verb.run(rehearsedIn(asked), parsed as never));
-        return await verb.run(asked, parsed as never);
+        const run = () => verb.run(asked, parsed as never);
+        // An entry point gives a draft to a human whom it knows, and tells also what the policies say.
+        return await (is_rehearsal && !drawn ? rehearsed(run) : run());
       } catch (error) {
         if (error !== REHEARSED) telemetry.refused(`${namespace}.${name}`, error);
         throw error;
@@ -148,14 +151,6 @@ export function methodsOf<T extends Verbs>(
     },
   ]);
   return Object.fromEntries(methods) as Methods<T>;
-}
-
-function isRehearsed({ signer }: Partial<Signed>): boolean {
-  return signer?.is_rehearsal ?? false;
-}
-
-function rehearsedIn(project: OpenProject): OpenProject {
-  return openedIn({ ...project, context: rehearsing(project.context) });
 }
 
 /** The agent core knows and writes what the caller may, and no more. */

@@ -81,6 +81,7 @@ export class RowOverlay implements Rows {
   }
 
   row<N extends RowName>(name: N, key: string): Row<N> | null {
+    if (this.#changes.size === 0) return this.#below.row(name, key);
     return (this.#changes.get(`${name} ${key}`) as Row<N> | undefined) ?? this.#below.row(name, key);
   }
 

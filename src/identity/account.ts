@@ -8,9 +8,22 @@ export interface Account {
   readonly user: string;
 }
 
+/** Whom a service identified: a human by what they sign, an agent by its token or its key. Of a human the account is not known. */
+export function accountAtService(by: 'human' | 'token' | 'key', name: string): Account {
+  return { host: `${by}:${name}`, machine: null, uid: -1, user: name };
+}
+
 /** Whether two acts may come from one account. What is not known cannot be told apart. */
 export function mayBeSameAccount(a: Account | null, b: Account | null): boolean {
   if (a === null || b === null) return true;
+  const [by, others] = [calledBy(a), calledBy(b)];
+  // A human at a service may have any account of a host. That the holder of a token or of an agent's key is another one is said, not proven.
+  if ([by, others].includes('human') && [by, others].includes('host')) return true;
   const places = a.machine && b.machine ? [a.machine, b.machine] : [a.host, b.host];
   return places[0] === places[1] && a.uid === b.uid;
+}
+
+function calledBy({ host, uid }: Account): string {
+  const [, by = 'host'] = (uid === -1 && /^(human|token|key):/.exec(host)) || [];
+  return by;
 }

@@ -13,6 +13,7 @@ import type { ActSignature } from '../event/shape.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { verifyAssertion } from './passkey.ts';
+import { unsigned } from './unsigned.ts';
 
 /** What proves who stands behind a statement. */
 export type Proof = ActSignature['signature'];
@@ -25,6 +26,8 @@ export interface Signer {
   readonly drawn?: Drawn;
   /** Nothing is signed, and what the act would write is only looked at: see `rehearseAct`. */
   readonly is_rehearsal?: true;
+  /** What the acts that are rehearsed before it would write. It is added to by each. */
+  readonly ahead?: Event[];
   /** One proof for each statement, in their order. */
   sign(statements: readonly Uint8Array[]): Promise<readonly Proof[]>;
 }
@@ -65,9 +68,9 @@ export function keyMadeFor(
   { drawn, is_rehearsal }: Signer,
   make: () => { readonly public_key: string },
 ): string {
-  if (is_rehearsal) return generateKeyPair().public_key;
   if (drawn !== undefined)
     refuse('HOST_ONLY', 'This host has no key for it yet. The same act, done on the host, makes one.');
+  if (is_rehearsal) return generateKeyPair().public_key;
   return make().public_key;
 }
 
@@ -124,7 +127,9 @@ export async function signKeyAct<K extends KeyKind>(
   now: Date,
 ): Promise<Event<K>> {
   const act = await signAct(origin, kind, subject, facts as unknown as ActFacts<K>, signer, now);
-  return withOwnProof(origin, act, holder);
+  if (!signer.is_rehearsal) return withOwnProof(origin, act, holder);
+  const { credential } = act.body as Body<KeyKind>;
+  return withOwn(act, unsigned(credential?.kind === 'passkey' ? credential : null));
 }
 
 export async function withOwnProof<K extends KeyKind>(
@@ -134,7 +139,11 @@ export async function withOwnProof<K extends KeyKind>(
 ): Promise<Event<K>> {
   const { kind, subject, body } = act;
   const [own] = await holder.sign([statementOf(origin, kind, subject, body)]);
-  return { ...act, body: { ...body, own: own ?? refuse('SIGNATURE_INVALID') } };
+  return withOwn(act, own ?? refuse('SIGNATURE_INVALID'));
+}
+
+function withOwn<K extends KeyKind>(act: Event<K>, own: Proof): Event<K> {
+  return { ...act, body: { ...act.body, own } };
 }
 
 /** The act and its statement: what is signed. */

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { sha256 } from '../canonical/digest.ts';
 import { refuse } from '../refusal.ts';
 import { type Proof, type Signer, verifyProof } from './act.ts';
 import { isMadeLater } from './made.ts';
 import type { Passkey } from './passkey.ts';
+import type { Principal } from './principal.ts';
+import { unsigned } from './unsigned.ts';
 
 /**
  * An act up to its signature: what a human is to see and to sign. Nothing was written, and no process has to keep it: the process that
@@ -23,73 +24,61 @@ export interface Draft {
 /** Anything that needs a signer. */
 type Acting<T> = (signer: Signer) => Promise<T>;
 
-/** Draws an act up: everything that the act itself looks at before it is signed is looked at, and refuses as it would. */
+/** Who would sign. */
+export type Drafting = Pick<Signer, 'name' | 'public_key' | 'ahead'>;
+
+/** With a passkey, where that would. */
+interface Rehearsing extends Drafting {
+  readonly passkey?: Passkey | null;
+}
+
+/** Draws an act up: it is rehearsed, and what it would have signed is kept. What would refuse it, refuses it here. */
 export async function draftAct(
-  { name, public_key }: Pick<Signer, 'name' | 'public_key'>,
+  who: Drafting,
+  person: Principal | null,
   now: Date,
   act: Acting<unknown>,
 ): Promise<Draft> {
   const id = randomUUID();
+  const used = person?.credentials.find(({ public_key }) => public_key === who.public_key);
+  const passkey = used?.kind === 'passkey' ? used : null;
   let statements: string[] | null = null;
-  // Ends the act where it would have been signed.
-  const halted = Symbol('drawn up');
-  const signer: Signer = {
-    name,
-    public_key,
-    drawn: { at: now, id },
-    sign: async (all) => {
-      statements = all.map((one) => Buffer.from(one).toString('utf8'));
-      return Promise.reject(halted);
-    },
+  const halt = (): never => {
+    throw REHEARSED;
   };
-  try {
-    await act(signer);
-  } catch (error) {
-    if (error !== halted) throw error;
-  }
+  await rehearseAct({ ...who, passkey }, (signer) =>
+    act({
+      ...signer,
+      drawn: { at: now, id },
+      sign: async (all) => {
+        // A proof is for all that was drawn up at once.
+        if (statements !== null) halt();
+        statements = all.map((one) => Buffer.from(one).toString('utf8'));
+        return signer.sign(all);
+      },
+    }),
+  );
   if (statements === null) refuse('ACT_CHANGED', 'There is nothing left to sign: it is done.');
-  return { by: name, key: public_key, at: now.toISOString(), id, statements };
+  return { by: who.name, key: who.public_key, at: now.toISOString(), id, statements };
 }
 
 /** Thrown where an act that is rehearsed would be written. */
 export const REHEARSED: unique symbol = Symbol('rehearsed');
-
-/** Who would sign; with a passkey where that would. */
-interface Rehearsing extends Pick<Signer, 'name' | 'public_key'> {
-  readonly passkey?: Passkey;
-}
 
 /**
  * Asks everything that would refuse the act, also what its commit would refuse, before a human is asked to sign. Every verb knows a
  * signer that only rehearses, and writes nothing for it.
  */
 export async function rehearseAct(
-  { name, public_key, passkey }: Rehearsing,
+  { name, public_key, passkey = null, ahead = [] }: Rehearsing,
   act: Acting<unknown>,
 ): Promise<void> {
-  const sign: Signer['sign'] = async (all) => all.map(() => (passkey ? noTouch(passkey) : NO_PROOF));
+  const sign: Signer['sign'] = async (all) => all.map(() => unsigned(passkey));
   try {
-    await act({ name, public_key, is_rehearsal: true, sign });
+    await act({ name, public_key, is_rehearsal: true, ahead, sign });
   } catch (error) {
     if (error !== REHEARSED) throw error;
   }
-}
-
-/** Has the shape of a proof, and verifies nothing. */
-const NO_PROOF = Buffer.alloc(64).toString('base64');
-
-/** The same of this passkey: made where it was enrolled, by its kind of authenticator. */
-function noTouch({ rp_id, origins, can_sync }: Passkey): Proof {
-  const authenticator_data = Buffer.alloc(37);
-  authenticator_data.write(sha256(rp_id), 'hex');
-  authenticator_data[32] = can_sync ? 0x08 : 0;
-  const client_data = JSON.stringify({ type: '', challenge: '', origin: origins[0] });
-  return {
-    authenticator_data: authenticator_data.toString('base64url'),
-    client_data: Buffer.from(client_data).toString('base64url'),
-    signature: Buffer.alloc(64).toString('base64url'),
-    touch: null,
-  };
 }
 
 /** Ends a draft: the act is drawn up again, and the proofs count only if what was signed is what would be signed now. */

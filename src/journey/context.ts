@@ -301,19 +301,3 @@ const UNRECORDED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
 export function isDecision(error: unknown): error is Refusal {
   return error instanceof Refusal && !UNRECORDED.has(error.code);
 }
-
-/** Remembers for as long as it takes that this process works on an execution. */
-export async function atWork<T>(
-  { at_work }: Context,
-  execution_id: string,
-  act: () => Promise<T>,
-): Promise<T> {
-  // Two may try the same execution: each takes away only its own mark.
-  const mark = { execution_id };
-  at_work.add(mark);
-  try {
-    return await act();
-  } finally {
-    at_work.delete(mark);
-  }
-}

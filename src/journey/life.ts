@@ -1,7 +1,9 @@
 import { isAlive } from '../effect/process.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
+import { limits } from '../limits.ts';
 import { type Context, requireIntent } from './context.ts';
+import { isSaidToGoOn, sayingThatItGoesOn } from './run-words.ts';
 
 export type Life = ReturnType<typeof isAlive>;
 
@@ -40,4 +42,26 @@ export async function lostOrNot(
   const now = await requireIntent(context, state.intent_id);
   const is_same = now.status === 'claimed' && now.runs.at(-1)?.execution_id === run.execution_id;
   return is_same ? { state: now, is_lost: true } : lostOrNot(context, now);
+}
+
+/** Remembers for as long as it takes that this process works on an execution, and tells other hosts. */
+export async function atWork<T>(context: Context, execution_id: string, act: () => Promise<T>): Promise<T> {
+  const { at_work } = context;
+  // Two may try the same execution: each takes away only its own mark.
+  const mark = { execution_id };
+  at_work.add(mark);
+  try {
+    return await sayingThatItGoesOn(context, execution_id, act);
+  } finally {
+    at_work.delete(mark);
+  }
+}
+
+/** Whether a run that was claimed on another host is silent for so long that its process is taken for gone. No decision uses it. */
+export async function isSilent(
+  context: Context,
+  { execution_id, claimed_at }: Pick<Run, 'execution_id' | 'claimed_at'>,
+): Promise<boolean> {
+  const since_ms = context.clock().getTime() - Date.parse(claimed_at);
+  return since_ms > limits.beat_missed_ms && !(await isSaidToGoOn(context, execution_id));
 }

@@ -79,24 +79,24 @@ export function observedGrant<T extends { readonly ordered: Event<'order.given'>
   });
 }
 
-type Door = (...given: unknown[]) => unknown;
+type Method = (...given: unknown[]) => unknown;
 
 /** The functions of a face stay what they are. What one of them refuses is told, with its name. */
 export function observeDoors(face: object, telemetry: Telemetry): void {
   if (telemetry === SILENT) return;
-  for (const [name, door] of Object.entries(face))
-    if (typeof door === 'function')
-      Object.assign(face, { [name]: observedDoor(name, door as Door, telemetry) });
+  for (const [name, method] of Object.entries(face))
+    if (typeof method === 'function')
+      Object.assign(face, { [name]: observedMethod(name, method as Method, telemetry) });
 }
 
-function observedDoor(name: string, door: Door, telemetry: Telemetry): Door {
+function observedMethod(name: string, method: Method, telemetry: Telemetry): Method {
   const tell = (error: unknown): never => {
     telemetry.refused(name, error);
     throw error;
   };
   return (...given) => {
     try {
-      const answer = door(...given);
+      const answer = method(...given);
       return answer instanceof Promise ? answer.catch(tell) : answer;
     } catch (error) {
       return tell(error);

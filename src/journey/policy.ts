@@ -112,9 +112,10 @@ export async function diffPolicies(context: Context, recent: number): Promise<Po
   const engine = await openEngine(next);
   const { policy } = await context.store.system();
   const before = policy === null ? null : await openPolicySet(await context.store.object(policy));
+  const active = before && (await openEngine(before));
   const decided = await recentDecisions(context, recent);
   const decisions = decided.flatMap(({ record, ...where }) =>
-    changedDecisions([record], engine).map((changed) => ({ ...changed, ...where })),
+    changedDecisions([record], active, engine).map((changed) => ({ ...changed, ...where })),
   );
   return {
     active: policy,

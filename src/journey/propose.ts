@@ -9,6 +9,8 @@ import { type Envelope, type EnvelopeDraft, freezeEnvelope } from '../intent/env
 import { asksForTheSame, intentIdOfKey, type ProposalKey, receiptOf } from '../intent/repeat.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
+import { requirePathsInSandbox } from '../tool/hidden-path.ts';
+import { toolNamed } from '../tool/select.ts';
 import type { Context } from './context.ts';
 import type { Derived, Effect } from './derived.ts';
 import { derive, openAsked } from './effect.ts';
@@ -121,6 +123,10 @@ export async function draftProposal(
   const alternates: Derived[] = [];
   for (const call of draft.alternates) alternates.push(await derive(context, call, intent_id ?? null));
   const choices = [derived, ...alternates];
+  // Only now: what is approved does not depend on files that the tool cannot see.
+  for (const { effect } of choices)
+    if (effect.kind === 'tool')
+      requirePathsInSandbox(toolNamed(context.registry(), effect.tool), effect, context.root);
   const sealed = choices.map(({ effect }) => sealEffect(effect, nonce));
   const { envelope, bytes, hash } = freezeEnvelope(
     { ...draft, intent_id },
@@ -266,14 +272,20 @@ function requireOwnKey(proposer: Principal, signer: Signer): void {
 /** Who proposes. Left unsaid it can only be the one principal there is. */
 async function proposerOf(context: Context, name: string | undefined): Promise<Principal> {
   if (name !== undefined) return requireActive(await context.store.find('principal', name), name);
-  const principals = (await context.store.all('principal')).filter(
-    (principal) => principal.status === 'active',
-  );
-  const [only, ...others] = principals;
-  if (!only) refuse('PROPOSER_AMBIGUOUS');
-  if (others.length > 0)
-    refuse('PROPOSER_AMBIGUOUS', `It is not clear who proposes this: ${named(principals)}.`);
-  return only;
+  const [only, ...others] = await activePrincipals(context);
+  return only && others.length === 0 ? only : refuseUnnamed(context);
+}
+
+async function activePrincipals({ store }: Context): Promise<Principal[]> {
+  return (await store.all('principal')).filter(({ status }) => status === 'active');
+}
+
+/** Where it must be said who proposes, and was not: with the names that it could be. */
+export async function refuseUnnamed(context: Context): Promise<never> {
+  const names = named(await activePrincipals(context));
+  return names === ''
+    ? refuse('PROPOSER_AMBIGUOUS')
+    : refuse('PROPOSER_AMBIGUOUS', `It is not clear who proposes this: ${names}.`);
 }
 
 const NAMED = 10;

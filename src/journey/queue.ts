@@ -2,6 +2,7 @@ import { statusWordOf } from '../gate/status-word.ts';
 import { limits } from '../limits.ts';
 import { executorsNow, waitsFor } from './beat.ts';
 import type { Context } from './context.ts';
+import { isSilent } from './life.ts';
 import { allIntents } from './list.ts';
 import { inDoubt } from './look.ts';
 import { newestBefore } from './page.ts';
@@ -77,4 +78,22 @@ async function orderedIn(context: Context): Promise<Pick<Queue, 'ordered' | 'uns
     if (!served.get(audience)) unserved += 1;
   }
   return { ordered: open.length, unserved };
+}
+
+/** A run that began, and whose end is not recorded. */
+export interface BegunRun {
+  readonly intent_id: string;
+  readonly execution_id: string;
+  /** Nothing works on it, on whichever host that was. */
+  readonly is_lost: boolean;
+}
+
+export async function begunRuns(context: Context): Promise<BegunRun[]> {
+  const begun = (await inDoubt(context)).filter(({ state }) => state.status === 'claimed');
+  return Promise.all(
+    begun.map(async ({ state: { intent_id }, run, life }) => {
+      const is_lost = life === 'dead' || (life === 'other-host' && (await isSilent(context, run)));
+      return { intent_id, execution_id: run.execution_id, is_lost };
+    }),
+  );
 }

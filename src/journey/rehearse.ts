@@ -1,4 +1,4 @@
-import { parseEvent } from '../event/event.ts';
+import { type Event, parseEvent } from '../event/event.ts';
 import { isOfPolicies } from '../fold/decided.ts';
 import { fold } from '../fold/fold.ts';
 import { type Row, type RowName, RowOverlay, type Rows } from '../fold/row.ts';
@@ -6,14 +6,16 @@ import { REHEARSED } from '../identity/draft.ts';
 import { verifiedBefore } from '../identity/verified.ts';
 import { Refusal } from '../refusal.ts';
 import { entryTime } from '../store/decide.ts';
-import type { Commit, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import type { Context } from './context.ts';
 
 /** For an act that is only rehearsed: its commit is folded as it would be, and ends there. Not even its refusal is recorded. */
-export function rehearsing(context: Context): Context {
+export function rehearsing(context: Context, ahead: Event[]): Context {
   const { store, clock } = context;
   const commit: Store['commit'] = async (wanted) => {
-    await foldAhead(store, wanted, clock());
+    const events = wanted.events.map(parseEvent);
+    await foldAhead(store, [...ahead, ...events], clock());
+    ahead.push(...events);
     throw REHEARSED;
   };
   return { ...context, store: { ...store, commit }, may_write: () => false };
@@ -40,9 +42,8 @@ class Unread {
 }
 
 /** The fold is pure and reads rows at once; a store is asked for them one by one, as the fold comes to need them. */
-async function foldAhead(store: Store, wanted: Commit, now: Date): Promise<void> {
+async function foldAhead(store: Store, events: readonly Event[], now: Date): Promise<void> {
   const tip = await store.tip();
-  const events = wanted.events.map(parseEvent);
   const at = entryTime({ events }, tip, now.toISOString());
   const known = new Map<string, Row | null>();
   const rows: Rows = {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
-import { askToStop, isAskedToStop } from '../effect/spool.ts';
+import { askToStop, isAskedToStop, saidGoing, sayGoing, unsayGoing } from '../effect/spool.ts';
 import { limits } from '../limits.ts';
 import type { Context } from './context.ts';
 
@@ -13,8 +13,45 @@ export class Cancelled extends Error {}
 
 type Hosts = Pick<Context, 'service_state' | 'runs_folder'>;
 
+const GOING = 'run-going';
 const STOP = 'run-stop';
 const PROGRESS = 'run-progress';
+
+/** Says now and then that the run goes on, to hosts that cannot look at its process. One that is over sooner says nothing. */
+export async function sayingThatItGoesOn<T>(
+  { service_state, runs_folder }: Hosts,
+  execution_id: string,
+  act: () => Promise<T>,
+): Promise<T> {
+  const { beat_ms, beat_missed_ms: ttl_ms, run_words: most } = limits;
+  const say = () =>
+    service_state?.put(GOING, { key: execution_id, value: '', ttl_ms }, most) ??
+    sayGoing(runs_folder, execution_id);
+  let said: Promise<void> | null = null;
+  // Where it cannot be said the run goes on without it.
+  const saying = setInterval(() => {
+    said = say().catch(() => {});
+  }, beat_ms).unref();
+  try {
+    return await act();
+  } finally {
+    clearInterval(saying);
+    // What stands in the shared state ends by itself; and a store that does not answer keeps no run waiting.
+    if (said !== null && service_state === null) {
+      await said;
+      await unsayGoing(runs_folder, execution_id);
+    }
+  }
+}
+
+export async function isSaidToGoOn(
+  { service_state, runs_folder }: Hosts,
+  execution_id: string,
+): Promise<boolean> {
+  if (service_state !== null) return (await service_state.get(GOING, execution_id)) !== null;
+  const age_ms = await saidGoing(runs_folder, execution_id);
+  return age_ms !== null && age_ms < limits.beat_missed_ms;
+}
 
 /** Its proposer wants the run to end. Hosts that share a ledger ask beside it; processes of one host by a file. */
 export async function askRunToStop(

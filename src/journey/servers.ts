@@ -43,7 +43,7 @@ export interface ServerChange {
  */
 export async function lookAtServer(context: Context, server: string): Promise<LookedServer> {
   const started = startedNow(context, server);
-  const upstreams = new Upstreams();
+  const upstreams = new Upstreams({ is_look: true });
   try {
     const secrets = await context.secrets(secretsOfStart(started.start));
     const upstream = await openUpstream({ ...context, upstreams }, { server, start: started.start }, secrets);

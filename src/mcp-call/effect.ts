@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { canonicalText, isSameJson, type Json, type JsonObject } from '../canonical/json.ts';
 import { clientCapabilities } from '../intent/client-input.ts';
-import { refuse } from '../refusal.ts';
+import { didYouMean, refuse } from '../refusal.ts';
 import { type Accepted, type Configured, type Started, startedSchema } from './accepted.ts';
 import { pinOf, type ToolDefinition } from './definition.ts';
 import { callAction, calledName } from './name.ts';
@@ -49,7 +49,13 @@ export function mcpEffect(
     refuse('MCP_NOT_PASSED', `No human accepted that "${server}" asks clients for input.`);
   const definition: ToolDefinition =
     tools.find(({ name }) => name === call.tool) ??
-    refuse('MCP_TOOL_UNKNOWN', `No human has accepted a tool "${call.tool}" of the server "${server}".`);
+    refuse(
+      'MCP_TOOL_UNKNOWN',
+      `No human has accepted a tool "${call.tool}" of the server "${server}".${didYouMean(
+        call.tool,
+        tools.map(({ name }) => name),
+      )}`,
+    );
   const called = calledName(server, call.tool);
   return {
     kind: 'mcp',

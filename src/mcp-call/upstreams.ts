@@ -38,7 +38,13 @@ export class Upstreams {
   readonly #known = new Map<string, Known>();
   readonly #failures = new Map<string, Failure>();
   readonly #heard = new Set<(server: string, message: Notification) => void>();
+  readonly #is_look: boolean;
   #is_closed = false;
+
+  /** At a look a person of this host is told all that a server said before it failed. An agent is told no more than its last line. */
+  constructor({ is_look = false }: { readonly is_look?: boolean } = {}) {
+    this.#is_look = is_look;
+  }
 
   /** Told of each message of a server that answers nothing. Returns how to end that. */
   hear(tell: (server: string, message: Notification) => void): () => void {
@@ -57,7 +63,7 @@ export class Upstreams {
     if (known && (known.upstream === null || known.upstream.connection.isOpen)) return known.opening;
     this.#requirePause(server);
     if (this.#is_closed) refuse('MCP_SERVER_DOWN', 'This process ends.');
-    const opening = opened(start, around, (message) => this.tell(server, message));
+    const opening = opened(start, around, this.#is_look, (message) => this.tell(server, message));
     const entry: Known = { opening, upstream: null };
     this.#known.set(key, entry);
     try {
@@ -113,9 +119,22 @@ interface Listing {
   is_under_way: boolean;
 }
 
+const SAID_LINES = 10;
+const SAID_CHARS = 300;
+
+/** The words of a server that failed. What matters is often before the last line: a stack trace ends with its least. */
+function lastLines(stderr: Buffer): string[] {
+  const lines = stderr
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  return lines.slice(-SAID_LINES).map((line) => line.trimEnd().slice(0, SAID_CHARS));
+}
+
 async function opened(
   start: Started['start'],
   around: Omit<Surroundings, 'lock'>,
+  is_look: boolean,
   notified: (message: Notification) => void,
 ): Promise<Upstream> {
   let newest: Listing | null = null;
@@ -131,10 +150,11 @@ async function opened(
   try {
     await connection.open(peer);
   } catch (error) {
-    const said = peer.stderr().toString('utf8').trim().split('\n').at(-1)?.slice(0, 300) ?? '';
+    const said = lastLines(peer.stderr());
     peer.kill();
-    throw error instanceof Refusal && said !== ''
-      ? new Refusal(error.code, `${error.message} It says: ${said}`)
+    const facts = is_look && said.length > 1 ? { said: said.join('\n') } : {};
+    throw error instanceof Refusal && said.length > 0
+      ? new Refusal(error.code, `${error.message} It says: ${said.at(-1)}`, facts)
       : error;
   }
   const list = async () => new Map((await connection.tools()).map((one) => [one.name, one]));

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { JsonObject } from '../canonical/json.ts';
 import { mcpLimits } from '../limits.ts';
 import type { McpCaller } from './call.ts';
-import { McpDoor } from './door.ts';
+import { McpEndpoint } from './endpoint.ts';
 import { ERRORS, errorFor, errorOf, idIn, messageBytes, messageIn, type Response } from './message.ts';
 import { WatchedResources } from './notices.ts';
 
@@ -20,9 +20,9 @@ export async function serveStdio({ input, output, open }: StdioRequest): Promise
     new Promise((done) => output.write(messageBytes(message, '', '\n'), (error) => done(!error)));
   output.on('error', () => gone.abort());
   const notify = (message: JsonObject) => void write(message);
-  const door = new McpDoor(once(open), { notify, watched: new WatchedResources(), is_lasting: true });
+  const endpoint = new McpEndpoint(once(open), { notify, watched: new WatchedResources(), is_lasting: true });
   const take = async (line: Buffer): Promise<void> => {
-    const answered = await answerTo(door, line, gone.signal);
+    const answered = await answerTo(endpoint, line, gone.signal);
     if (answered === null) return;
     const is_written = await write(answered.response);
     if (is_written) await answered.written();
@@ -38,7 +38,7 @@ export async function serveStdio({ input, output, open }: StdioRequest): Promise
   );
   gone.abort(new Error('The client is gone.'));
   await Promise.allSettled(going);
-  await door.close();
+  await endpoint.close();
 }
 
 /** What failed is tried again by the next request. */
@@ -53,10 +53,10 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-async function answerTo(door: McpDoor, line: Buffer, gone: AbortSignal) {
+async function answerTo(endpoint: McpEndpoint, line: Buffer, gone: AbortSignal) {
   try {
     const message = messageIn(line);
-    return message && (await door.take(message, gone));
+    return message && (await endpoint.take(message, gone));
   } catch (error) {
     return { response: errorOf(idIn(line), error), written: async () => {} };
   }

@@ -4,7 +4,7 @@ import { readFileBeneath } from '../durable/beneath.ts';
 import { runSql } from '../effect/sql/run.ts';
 import { requireRunnable, statementsOf } from '../effect/sql/statement.ts';
 import { limits } from '../limits.ts';
-import { refuse } from '../refusal.ts';
+import { didYouMean, refuse } from '../refusal.ts';
 import { deriveEffect, type ToolEffect } from '../tool/effect.ts';
 import type { Registry } from '../tool/registry.ts';
 import { prepareRun, type Surroundings } from '../tool/run.ts';
@@ -58,7 +58,11 @@ function requireNoArguments(name: string, operation: OperationOf<'PIPELINE_RUN'>
 export function pipelineSteps(setting: PipelineSetting, name: string): PipelineStep[] {
   const registry = setting.registry();
   const pipeline =
-    registry.pipelines.get(name) ?? refuse('TOOL_UNKNOWN', `The registry has no pipeline "${name}".`);
+    registry.pipelines.get(name) ??
+    refuse(
+      'TOOL_UNKNOWN',
+      `The registry has no pipeline "${name}".${didYouMean(name, registry.pipelines.keys())}`,
+    );
   return pipeline.steps.map((step) =>
     'tool' in step ? toolStep(setting, registry, step) : sqlStep(setting, step),
   );

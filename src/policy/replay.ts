@@ -79,14 +79,25 @@ function substance({ allowed, code, policies }: Decision): string {
 
 export interface ChangedDecision {
   readonly record: DecisionRecord;
+  /** What the active policies say to the question now; where there are none, what was decided. */
+  readonly before: Decision;
   readonly after: Decision;
 }
 
-/** The records whose decision would change. A policy with another name or rationale changes no decision. */
-export function changedDecisions(records: readonly DecisionRecord[], engine: Engine): ChangedDecision[] {
+/**
+ * The records whose question the two answer differently. A record can be older than the active policies: what those have changed already,
+ * the next ones do not change. A policy with another name or rationale changes no decision.
+ */
+export function changedDecisions(
+  records: readonly DecisionRecord[],
+  active: Engine | null,
+  next: Engine,
+): ChangedDecision[] {
   return records
-    .map((record) => ({ record, after: redecide(record, engine) }))
-    .filter(
-      ({ record: { decision }, after }) => decision.allowed !== after.allowed || decision.code !== after.code,
-    );
+    .map((record) => ({
+      record,
+      before: active === null ? record.decision : redecide(record, active),
+      after: redecide(record, next),
+    }))
+    .filter(({ before, after }) => before.allowed !== after.allowed || before.code !== after.code);
 }

@@ -12,6 +12,8 @@ const place = z.strictObject({
   seq: z.int().min(0),
   /** What was due up to then has been told. */
   until: z.iso.datetime({ precision: 3 }),
+  /** The runs in doubt that were told of, for as long as they are. */
+  doubts: z.array(z.string()),
   /** The digest of a target that answered that it is gone; null while it is told. */
   gone: z.string().nullable(),
 });

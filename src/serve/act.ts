@@ -2,7 +2,15 @@ import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { sha256 } from '../canonical/digest.ts';
 import type { JsonObject } from '../canonical/json.ts';
-import { challengeOf, type Draft, type Keyturn, onlyKeyOf, type Proof, type Signer } from '../keyturn.ts';
+import {
+  accountAtService,
+  challengeOf,
+  type Draft,
+  type Keyturn,
+  onlyKeyOf,
+  type Proof,
+  type Signer,
+} from '../keyturn.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { answerWith } from './answer.ts';
@@ -70,7 +78,7 @@ export const actDraft = z.strictObject({
 export type ActAsked = z.output<typeof actAsked>;
 
 /** Who asks for an act. A named caller cannot ask for an act of another human; the session of a link says who signs. */
-export type ActCaller = { readonly name: string | null };
+export type ActCaller = { readonly name: string | null; readonly is_agent?: true };
 
 /** A human act over HTTP is a draft, and then the same with a proof. Nothing else speaks for a human here. */
 export async function answerAct(
@@ -91,18 +99,19 @@ export async function answerAct(
   return answerWith(actDraft, await drawAct(keyturn, route, asked, caller), 202);
 }
 
-/** Up to its signature. Nothing is written. */
+/** Up to its signature, after what is drawn up `ahead` of it. Nothing is written. */
 export async function drawAct(
   keyturn: Keyturn,
   route: Route,
   asked: Extract<ActAsked, { by: string }>,
   caller: ActCaller,
+  ahead: NonNullable<Signer['ahead']> = [],
 ): Promise<z.output<typeof actDraft>> {
   requireOwn(caller, asked.by);
   const key = asked.key ?? (await keyOf(keyturn, asked.by));
   const request = withNonce(route, asked.request);
-  const who = { name: asked.by, public_key: key };
-  const draft = await keyturn.draft(who, acting(keyturn, route, { ...asked, request }, asked.by));
+  const who = { name: asked.by, public_key: key, ahead };
+  const draft = await keyturn.draft(who, acting(keyturn, route, { ...asked, request }, asked.by, caller));
   return {
     draft: { ...draft, statements: [...draft.statements] },
     ...signingOf(draft),
@@ -118,7 +127,7 @@ export function finishAct(
 ): Promise<unknown> {
   const { draft, proofs } = asked;
   requireOwn(caller, draft.by);
-  return keyturn.finish(draft, proofs as Proof[], acting(keyturn, route, asked, draft.by));
+  return keyturn.finish(draft, proofs as Proof[], acting(keyturn, route, asked, draft.by, caller));
 }
 
 function requireOwn({ name }: ActCaller, by: string): void {
@@ -131,18 +140,20 @@ function withNonce({ members }: Route, request: ActAsked['request']): ActAsked['
   return { ...request, nonce: randomBytes(16).toString('base64') };
 }
 
-/** The act of the table, as this human may ask for it, in the account in which the link of the service was printed. */
+/** The act of the table, as this human may ask for it. Their account is not known here. */
 function acting(
   keyturn: Keyturn,
   { namespace, name, verb }: Route,
   { request, holder }: ActAsked,
   by: string,
+  { is_agent }: ActCaller,
 ) {
   const takes_holder = (verb.here as readonly string[]).includes('holder');
   if (holder && !takes_holder) refuse('SHAPE_INVALID', 'This act takes no holder.');
   let is_proven = false;
   const mayWrite = () => is_proven;
-  const face = keyturn.as({ name: by, account: keyturn.account, mayWrite }) as unknown as Record<
+  const account = accountAtService(is_agent ? 'key' : 'human', by);
+  const face = keyturn.as({ name: by, account, mayWrite }) as unknown as Record<
     string,
     Record<string, (request: object) => Promise<unknown>>
   >;
@@ -151,7 +162,7 @@ function acting(
     ...signer,
     sign: async (statements) => {
       const proofs = await signer.sign(statements);
-      is_proven = true;
+      is_proven = !signer.is_rehearsal;
       return proofs;
     },
   });

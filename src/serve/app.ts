@@ -41,7 +41,7 @@ import { actsIn, drawTogether, finishTogether, TOGETHER_PATHS } from './together
 import type { Vouched } from './vouched.ts';
 import { waited, waitOf } from './wait.ts';
 
-export interface Door {
+export interface HttpService {
   readonly keyturn: Keyturn;
   readonly sessions: Sessions;
   readonly enrolments: Enrolments<Vouched>;
@@ -70,10 +70,10 @@ export interface Door {
 const reached = z.strictObject({ address: z.string() });
 
 /** Everything that is answered over HTTP. It decides nothing: each route is one verb of the table. */
-export function appOf(door: Door): Hono {
+export function appOf(service: HttpService): Hono {
   const app = new Hono();
   const routes = routesOf();
-  const { keyturn, enrolments, site, sessions } = door;
+  const { keyturn, enrolments, site, sessions } = service;
   const acts = actsIn(routes);
   const steps = linkRoutes(enrolments);
   const vouches = vouching({ keyturn, enrolments, acts, origin: site.origin, sessions });
@@ -88,46 +88,50 @@ export function appOf(door: Door): Hono {
     app.on([...allowed], path, ({ req }) => handle(forUs(req.raw)));
   };
   const forUs = (request: Request) => {
-    if (!door.is_local) requireHost(request, site);
+    if (!service.is_local) requireHost(request, site);
     return request;
   };
   at(['GET'], '/livez', () => respond('live\n', 200, { 'content-type': 'text/plain' }));
   at(['GET'], '/readyz', async () => {
-    const [reasons, served] = await Promise.all([door.reasons(), door.served()]);
+    const [reasons, served] = await Promise.all([service.reasons(), service.served()]);
     const ready = reasons.length === 0;
     const executors = served && { ...served.executors, unserved: served.unserved };
     return answerWith(health, { ready, reasons, executors }, ready ? 200 : 503);
   });
-  if (door.assets.length === 0)
+  if (service.assets.length === 0)
     at(['GET'], '/', () => respond(PAGE, 200, { 'content-type': 'text/html; charset=utf-8' }));
-  for (const asset of door.assets) at(['GET'], asset.path, () => answerAsset(asset));
+  for (const asset of service.assets) at(['GET'], asset.path, () => answerAsset(asset));
   at(['POST', 'DELETE'], '/v1/session', (request) =>
-    request.method === 'POST' ? openSession(door, request) : endSession(door, request),
+    request.method === 'POST' ? openSession(service, request) : endSession(service, request),
   );
-  if (door.login !== null) {
-    const { login } = door;
-    at(['GET'], '/v1/login', () => beginLogin(login, door));
-    at(['GET'], CALLBACK, (request) => finishLogin(login, door, request));
+  if (service.login !== null) {
+    const { login } = service;
+    at(['GET'], '/v1/login', () => beginLogin(login, service));
+    at(['GET'], CALLBACK, (request) => finishLogin(login, service, request));
   }
   at(['GET'], '/v1/events', async (request) => {
-    const caller = await counted(door, request);
-    const recheck = () => stillCalling(door, request, caller);
+    const caller = await counted(service, request);
+    const recheck = () => stillCalling(service, request, caller);
     // A HEAD would leave a stream without a reader.
     if (request.method !== 'GET') refuse('METHOD_WRONG');
-    const { keyturn, stopping } = door;
+    const { keyturn, stopping } = service;
     const last_id = request.headers.get('last-event-id');
     const signal = AbortSignal.any([request.signal, stopping]);
-    const onEnd = door.quota.begin(quotaNameOf(caller), 'stream');
+    const onEnd = service.quota.begin(quotaNameOf(caller), 'stream');
     const shown = JSON.stringify([caller, ...SHOWN.map((name) => request.headers.get(name))]);
     return answerEvents({ keyturn, caller, shown, last_id, recheck, signal, onEnd });
   });
   at(['GET'], '/metrics', async (request) => {
-    await counted(door, request);
-    return respond(await door.measures(), 200, { 'content-type': METRICS_TYPE });
+    await counted(service, request);
+    return respond(await service.measures(), 200, { 'content-type': METRICS_TYPE });
   });
   at(['GET'], '/openapi.json', async (request) => {
-    await counted(door, request);
-    const served = { assets: door.assets, has_login: door.login !== null, has_access: door.access !== null };
+    await counted(service, request);
+    const served = {
+      assets: service.assets,
+      has_login: service.login !== null,
+      has_access: service.access !== null,
+    };
     described ??= openApiOf(routes, [...steps, ...vouches, ...TOGETHER_PATHS, ...otherPaths(served)]);
     return answerTagged(z.unknown(), described, request.headers.get('if-none-match'));
   });
@@ -135,19 +139,19 @@ export function appOf(door: Door): Hono {
     at(['GET'], path, () => respond(text, 200, { 'content-type': type }));
   for (const { path, answer } of steps)
     at(['POST'], path, (request) => {
-      requireOwnPage(request, door.site);
+      requireOwnPage(request, service.site);
       return answer(request);
     });
   const acting = async (request: Request) => {
-    const caller = actorOf(await counted(door, request)) ?? refuse('NOT_FOR_AGENTS');
+    const caller = actorOf(await counted(service, request)) ?? refuse('NOT_FOR_AGENTS');
     requireNoKeyBeside(request);
     return { caller, body: await bodyOf(request) };
   };
   for (const { path, answer } of vouches)
     at(['POST'], path, async (request) => {
-      const calls = await counted(door, request);
+      const calls = await counted(service, request);
       if (calls.kind === 'agent') refuse('NOT_FOR_AGENTS');
-      return answer(await bodyOf(request), { name: calls.name }, opensFor(door, calls));
+      return answer(await bodyOf(request), { name: calls.name }, opensFor(service, calls));
     });
   at(['POST'], '/v1/acts/draft', async (request) => {
     const { caller, body } = await acting(request);
@@ -160,15 +164,15 @@ export function appOf(door: Door): Hono {
   at(['POST'], '/v1/executor/issue', async (request) => {
     requireOwnPage(request, site);
     const executor = await executorCalling(request, keyturn);
-    door.quota.take(`executor:${executor}`);
+    service.quota.take(`executor:${executor}`);
     const asked = issueAsked.safeParse(await bodyOf(request));
     if (!asked.success) refuse('SHAPE_INVALID', 'An executor asks with {intent_id, hash, order_id}.');
     return answerWith(issueAnswer, await keyturn.issueFor(executor, asked.data));
   });
   // For `keyturn mcp` of this account, which tells agents where a human can look.
-  if (door.is_local) at(['POST'], '/v1/address', () => answerWith(reached, { address: site.origin }));
-  const going: GoingCalls = { doors: new Map(), holders: new Map(), sessions: new Map() };
-  const { access } = door;
+  if (service.is_local) at(['POST'], '/v1/address', () => answerWith(reached, { address: site.origin }));
+  const going: GoingCalls = { endpoints: new Map(), holders: new Map(), sessions: new Map() };
+  const { access } = service;
   for (const path of access === null ? [] : RESOURCE_PATHS)
     at(['GET'], path, () =>
       respond(JSON.stringify(access!.metadata), 200, { 'content-type': 'application/json' }),
@@ -176,15 +180,15 @@ export function appOf(door: Door): Hono {
   at(['GET', 'POST'], '/mcp', async (request) => {
     let caller: WebCaller;
     try {
-      caller = await mcpCaller(door, request);
+      caller = await mcpCaller(service, request);
     } catch (error) {
       return refused(error, access === null ? {} : { 'www-authenticate': access.challenge });
     }
     const { answerMcp, streamMcp } = await import('./mcp.ts');
     const asked = {
-      ...{ keyturn, caller, request, going, stopping: door.stopping, address: site.origin },
-      recheck: () => stillCallingMcp(door, request, caller),
-      beginStream: () => door.quota.begin(quotaNameOf(caller), 'stream'),
+      ...{ keyturn, caller, request, going, stopping: service.stopping, address: site.origin },
+      recheck: () => stillCallingMcp(service, request, caller),
+      beginStream: () => service.quota.begin(quotaNameOf(caller), 'stream'),
     };
     // A HEAD would leave a stream without a reader.
     if (request.method === 'HEAD') refuse('METHOD_WRONG');
@@ -193,16 +197,16 @@ export function appOf(door: Door): Hono {
   });
   for (const route of routes)
     at(route.query() === null ? ['POST'] : ['GET', 'POST'], route.path, (request) =>
-      answerVerb(door, route, request),
+      answerVerb(service, route, request),
     );
 
   const refused = (error: unknown, headers?: Readonly<Record<string, string>>) => {
-    door.metrics.refused(error instanceof Refusal ? error.code : 'INTERNAL');
+    service.metrics.refused(error instanceof Refusal ? error.code : 'INTERNAL');
     return answerProblem(error, headers);
   };
   app.onError((error) => refused(error));
   app.notFound(async ({ req }) => {
-    await counted(door, forUs(req.raw));
+    await counted(service, forUs(req.raw));
     const allowed = methods.get(pathOf(req.raw));
     if (allowed) return refused(new Refusal('METHOD_WRONG'), { allow: allowed.join(', ') });
     return refused(new Refusal('ROUTE_UNKNOWN'));
@@ -217,15 +221,18 @@ function answerAsset({ path, type, text }: Asset): Response {
   return respond(text, 200, { 'content-type': type, ...kept });
 }
 
-async function calling({ keyturn, sessions, site, is_local }: Door, request: Request): Promise<WebCaller> {
+async function calling(
+  { keyturn, sessions, site, is_local }: HttpService,
+  request: Request,
+): Promise<WebCaller> {
   if (is_local) return { kind: 'session', name: null };
   requireOwnPage(request, site);
   return callerIn(request, keyturn, sessions);
 }
 
 /** A token, a key or a session can end while its caller waits. */
-async function stillCalling(door: Door, request: Request, caller: WebCaller): Promise<void> {
-  if (!door.is_local) await requireStill(caller, request, door.keyturn, door.sessions);
+async function stillCalling(service: HttpService, request: Request, caller: WebCaller): Promise<void> {
+  if (!service.is_local) await requireStill(caller, request, service.keyturn, service.sessions);
 }
 
 /** By what a caller says who it is. */
@@ -234,31 +241,31 @@ const SHOWN = ['authorization', 'cookie', PAGE_HEADER];
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** The same, for a request that counts against what this caller may ask. */
-async function counted(door: Door, request: Request): Promise<WebCaller> {
-  const caller = await calling(door, request);
-  door.quota.take(quotaNameOf(caller));
+async function counted(service: HttpService, request: Request): Promise<WebCaller> {
+  const caller = await calling(service, request);
+  service.quota.take(quotaNameOf(caller));
   return caller;
 }
 
 /** At /mcp, by an access token of the authorization server as well. */
-async function mcpCaller(door: Door, request: Request): Promise<WebCaller> {
-  requireOwnPage(request, door.site);
-  const name = await nameByAccess(door, request);
-  if (name === null) return counted(door, request);
+async function mcpCaller(service: HttpService, request: Request): Promise<WebCaller> {
+  requireOwnPage(request, service.site);
+  const name = await nameByAccess(service, request);
+  if (name === null) return counted(service, request);
   const caller: WebCaller = { kind: 'agent', name, key: null };
-  door.quota.take(quotaNameOf(caller));
+  service.quota.take(quotaNameOf(caller));
   return caller;
 }
 
 /** The same for a stream that goes on. It is no other request: nothing is counted, and no signature is taken a second time. */
-async function stillCallingMcp(door: Door, request: Request, caller: WebCaller): Promise<void> {
-  const name = await nameByAccess(door, request);
-  if (name === null) return stillCalling(door, request, caller);
+async function stillCallingMcp(service: HttpService, request: Request, caller: WebCaller): Promise<void> {
+  const name = await nameByAccess(service, request);
+  if (name === null) return stillCalling(service, request, caller);
   if (name !== caller.name) refuse('TOKEN_INVALID', 'The token now names another agent.');
 }
 
 /** The agent that an access token names; null where the request shows none. */
-async function nameByAccess({ access, keyturn }: Door, { headers }: Request): Promise<string | null> {
+async function nameByAccess({ access, keyturn }: HttpService, { headers }: Request): Promise<string | null> {
   const name = access === null ? null : await access.nameIn(headers);
   if (name === null) return null;
   const found = (await keyturn.people.list()).principals.find((one) => one.name === name);
@@ -267,44 +274,44 @@ async function nameByAccess({ access, keyturn }: Door, { headers }: Request): Pr
   return name;
 }
 
-async function openSession(door: Door, request: Request): Promise<Response> {
-  const { sessions, site } = door;
+async function openSession(service: HttpService, request: Request): Promise<Response> {
+  const { sessions, site } = service;
   requireOwnPage(request, site);
   const asked = sessionAsked.safeParse(await bodyOf(request));
   if (!asked.success)
     refuse('SHAPE_INVALID', 'A session is opened with {link}, or with {} that a human signed.');
   const { link } = asked.data;
   const { secret, page, expires_at } = await (link === undefined
-    ? sessions.openBy(...(await signedBy(door, request)))
+    ? sessions.openBy(...(await signedBy(service, request)))
     : sessions.open(link));
   return answerWith(sessionOpened, { expires_at, page }, 200, { 'set-cookie': cookieFor(secret, site) });
 }
 
 /** Who signed the request, with which key. Neither a token nor a session opens another session. */
-async function signedBy(door: Door, request: Request): Promise<[name: string, key: string]> {
-  const caller = await counted(door, request);
+async function signedBy(service: HttpService, request: Request): Promise<[name: string, key: string]> {
+  const caller = await counted(service, request);
   if (caller.kind === 'agent') refuse('NOT_FOR_AGENTS');
   return caller.kind === 'human' ? [caller.name, caller.key] : refuse('CALLER_UNPROVEN');
 }
 
 /** Whose session a caller may be given a link for. Null for a session: one that opened another would never be over. */
-function opensFor({ is_local }: Door, caller: WebCaller): SessionOwner | null {
+function opensFor({ is_local }: HttpService, caller: WebCaller): SessionOwner | null {
   if (is_local) return { name: null, key: null };
   return caller.kind === 'human' ? caller : null;
 }
 
 /** From now on its secrets open nothing, and its streams end. */
-async function endSession(door: Door, request: Request): Promise<Response> {
-  const { kind } = await counted(door, request);
+async function endSession(service: HttpService, request: Request): Promise<Response> {
+  const { kind } = await counted(service, request);
   const secret = cookieIn(request.headers.get('cookie') ?? '');
   if (kind !== 'session' || secret === null) refuse('CALLER_UNPROVEN', 'Only a session can be ended.');
-  await door.sessions.end(secret);
-  return respond(null, 204, { 'set-cookie': `${cookieFor('', door.site)}; Max-Age=0` });
+  await service.sessions.end(secret);
+  return respond(null, 204, { 'set-cookie': `${cookieFor('', service.site)}; Max-Age=0` });
 }
 
 const LOGIN_COOKIE = 'keyturn_login';
 
-async function beginLogin(login: Login, { site }: Door): Promise<Response> {
+async function beginLogin(login: Login, { site }: HttpService): Promise<Response> {
   const { to, kept } = await login.begin();
   // Lax: the browser comes back from a page of the provider.
   const cookie = `${LOGIN_COOKIE}=${kept}; Path=${CALLBACK}; HttpOnly; SameSite=Lax; Max-Age=600`;
@@ -315,7 +322,7 @@ async function beginLogin(login: Login, { site }: Door): Promise<Response> {
 /** A human who comes back from the provider gets a link like that of the terminal, for one session in their own name. */
 async function finishLogin(
   login: Login,
-  { keyturn, sessions, site }: Door,
+  { keyturn, sessions, site }: HttpService,
   request: Request,
 ): Promise<Response> {
   const kept = cookieIn(request.headers.get('cookie') ?? '', LOGIN_COOKIE) ?? refuse('LOGIN_REFUSED');
@@ -331,13 +338,13 @@ function cookieFor(secret: string, { is_public }: Site): string {
   return `${COOKIE}=${secret}; Path=/; HttpOnly; SameSite=Strict${is_public ? '; Secure' : ''}`;
 }
 
-async function answerVerb(door: Door, route: Route, request: Request): Promise<Response> {
+async function answerVerb(service: HttpService, route: Route, request: Request): Promise<Response> {
   // Before the caller is looked up: what is revoked from here on is a change.
-  const written = route.verb.lasts ? door.keyturn.written() : null;
-  const caller = await counted(door, request);
-  const end = door.quota.begin(quotaNameOf(caller), 'request');
+  const written = route.verb.lasts ? service.keyturn.written() : null;
+  const caller = await counted(service, request);
+  const end = service.quota.begin(quotaNameOf(caller), 'request');
   try {
-    return await answerTo(caller, door, route, { request, written });
+    return await answerTo(caller, service, route, { request, written });
   } finally {
     end();
   }
@@ -345,11 +352,11 @@ async function answerVerb(door: Door, route: Route, request: Request): Promise<R
 
 async function answerTo(
   caller: WebCaller,
-  door: Door,
+  service: HttpService,
   route: Route,
   { request, written }: { readonly request: Request; readonly written: number | null },
 ): Promise<Response> {
-  const { keyturn } = door;
+  const { keyturn } = service;
   const { verb, namespace, name } = route;
   // HEAD is asked for as GET is; the framework leaves out the body.
   const is_get = request.method !== 'POST';
@@ -369,7 +376,7 @@ async function answerTo(
   const asked = inOwnName(route, caller, withIdempotencyKey(route, request, body));
   requireNoneOf(verb.here, asked);
   const face = webFaceFor(keyturn, caller, route.is_said) as unknown as Verbs;
-  const wait = (verb.here as readonly string[]).includes('signal') ? waitOf(request, door.stopping) : null;
+  const wait = (verb.here as readonly string[]).includes('signal') ? waitOf(request, service.stopping) : null;
   // Before the answer is made: a deadline that passes meanwhile ends it.
   const from = keyturn.now();
   const value = await waited(
@@ -377,7 +384,7 @@ async function answerTo(
     face[namespace]![name]!({ ...asked, ...(wait && { signal: wait.signal }) }),
   );
   // A token or a session can end meanwhile.
-  if (wait) await stillCalling(door, request, caller);
+  if (wait) await stillCalling(service, request, caller);
   const output = verb.output();
   if (!is_get) return answerWith(output, value);
   const told = toldTagged(output, value, request.headers.get('if-none-match'));
@@ -386,7 +393,14 @@ async function answerTo(
   if (written === null || lasts === null) return response;
   // The last use of a token is kept each minute.
   const until = new Date(Math.min(lasts.getTime(), from.getTime() + 60_000));
-  const how: Lasting = { told, who: quotaNameOf(caller), door: `${namespace}.${name}`, written, from, until };
+  const how: Lasting = {
+    told,
+    who: quotaNameOf(caller),
+    door: `${namespace}.${name}`,
+    written,
+    from,
+    until,
+  };
   return markLasting(response, how);
 }
 

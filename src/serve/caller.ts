@@ -1,6 +1,6 @@
 import { sha256 } from '../canonical/digest.ts';
 import { publicKeyOf, verifyEd25519 } from '../canonical/ed25519.ts';
-import type { Account, Face, Keyturn } from '../keyturn.ts';
+import { type Account, accountAtService, type Face, type Keyturn } from '../keyturn.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { ActCaller } from './act.ts';
@@ -145,38 +145,36 @@ const FACES = 1_000;
 /** The verbs, as this caller may ask for them; with `is_said`, for what only the words of a user go on with. */
 export function webFaceFor(keyturn: Keyturn, caller: WebCaller, is_said = false): Face {
   const { kind, name } = caller;
-  if (name === null) return keyturn;
   const known = faces.get(keyturn) ?? new Map<string, Face>();
   faces.set(keyturn, known);
-  const ref = `${kind} ${kind === 'agent' && caller.key !== null} ${is_said} ${name}`;
-  const face = known.get(ref) ?? faceOf(keyturn, caller, name, is_said);
+  const ref = `${kind} ${kind === 'agent' && caller.key !== null} ${is_said} ${JSON.stringify(name)}`;
+  const face = known.get(ref) ?? faceOf(keyturn, caller, is_said);
   if (known.size >= FACES) known.clear();
   known.set(ref, face);
   return face;
 }
 
 /** This is the one place where the service decides what a caller may ask for. */
-function faceOf(keyturn: Keyturn, caller: WebCaller, name: string, is_said: boolean): Face {
+function faceOf(keyturn: Keyturn, caller: WebCaller, is_said: boolean): Face {
   // What a human asks for without a proof of its own leaves no entry, not even that it was refused. Words are not proven one by one: the
   // key that signed the request shows whose they are, and a session has none.
   const may_write = caller.kind === 'agent' || (is_said && caller.kind === 'human');
   return keyturn.as({
-    name,
-    account: accountFor(keyturn, caller),
+    name: caller.name,
+    account: accountFor(caller),
     ...(!may_write && { mayWrite: () => false }),
   });
 }
 
-/** The holder of a token or a key of an agent counts as another account than those of this host. It is no proof, as an account is none. */
-function accountFor(keyturn: Keyturn, caller: WebCaller): Account | null {
-  if (caller.kind !== 'agent') return keyturn.account;
-  const { name, key } = caller;
-  return { host: `${key === null ? 'token' : 'key'}:${name}`, machine: null, uid: -1, user: name };
+/** Never that of the service: where a human sits is not known here. */
+function accountFor(caller: WebCaller): Account {
+  if (caller.kind !== 'agent') return accountAtService('human', caller.name ?? '');
+  return accountAtService(caller.key === null ? 'token' : 'key', caller.name);
 }
 
 /** Who may ask for an act: any human; and an agent that has a key, for what an agent signs. */
 export function actorOf(caller: WebCaller): ActCaller | null {
-  if (caller.kind === 'agent') return caller.key === null ? null : { name: caller.name };
+  if (caller.kind === 'agent') return caller.key === null ? null : { name: caller.name, is_agent: true };
   return { name: caller.name };
 }
 

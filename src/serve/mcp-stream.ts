@@ -1,6 +1,6 @@
 import type { JsonObject } from '../canonical/json.ts';
 import { mcpLimits } from '../limits.ts';
-import type { Answered } from '../mcp/door.ts';
+import type { Answered } from '../mcp/endpoint.ts';
 import { messageBytes, type Response as Reply } from '../mcp/message.ts';
 import { respond } from './answer.ts';
 

@@ -3,7 +3,7 @@ import { canonicalText, type Json, type JsonObject } from '../canonical/json.ts'
 import { Cancelled, type Keyturn } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { HOLD_MS, type McpCaller } from '../mcp/call.ts';
-import { type Answered, McpDoor } from '../mcp/door.ts';
+import { type Answered, McpEndpoint } from '../mcp/endpoint.ts';
 import { linkTo, opensLinksLater } from '../mcp/link.ts';
 import {
   ERRORS,
@@ -40,7 +40,7 @@ export interface McpRequest {
 
 /** What is being answered. A client with a handshake cancels by a request of its own: found by caller, session and id. */
 export interface GoingCalls {
-  readonly doors: Map<string, McpDoor>;
+  readonly endpoints: Map<string, McpEndpoint>;
   readonly holders: McpCaller['holders'];
   /** What clients with a handshake watch: by caller, then by session. */
   readonly sessions: Map<string, Map<string, WatchedResources>>;
@@ -67,7 +67,7 @@ export async function answerMcp(asked: McpRequest, body: JsonObject): Promise<Re
     requireHeaders(message, request.headers);
     if (message.id !== null) return await answered(asked, caller, message);
     const key = keyOf(caller, request, message.params.requestId ?? null);
-    if (request.headers.has(SESSION)) await going.doors.get(key)?.take(message);
+    if (request.headers.has(SESSION)) await going.endpoints.get(key)?.take(message);
     return respond('', 202, {});
   } catch (error) {
     const rpc = rpcOf(error);
@@ -84,18 +84,18 @@ async function answered(asked: McpRequest, caller: AgentCaller, message: Message
   const { request, stopping, going, recheck } = asked;
   const onEnd = message.method === 'subscriptions/listen' ? beginListening(asked) : undefined;
   const stream = acceptsStream(request) ? new MessageStream({ recheck, onEnd }) : null;
-  const door = new McpDoor(async () => callerFor(asked, caller), {
+  const endpoint = new McpEndpoint(async () => callerFor(asked, caller), {
     notify: (told) => stream?.send(told),
     check: (definition, values) => requireParamHeaders(definition, values, request.headers),
     watched: message.is_modern ? null : watchedIn(going, caller, request),
     opens_links: request.headers.get(SESSION)?.endsWith(LINKS) ?? false,
   });
   const key = keyOf(caller, request, message.id);
-  going.doors.set(key, door);
+  going.endpoints.set(key, endpoint);
   const left = AbortSignal.any([request.signal, ...(stream ? [stream.gone] : [])]);
   const gone = message.is_modern ? cancelledBy(left) : left;
-  const answering = door.take(message, AbortSignal.any([gone, stopping])).finally(() => {
-    if (going.doors.get(key) === door) going.doors.delete(key);
+  const answering = endpoint.take(message, AbortSignal.any([gone, stopping])).finally(() => {
+    if (going.endpoints.get(key) === endpoint) going.endpoints.delete(key);
   });
   const first = stream
     ? await Promise.race([answering.then((one) => ({ one })), stream.begun])

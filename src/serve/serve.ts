@@ -76,7 +76,7 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
       now_ms: Date.now(),
     });
   };
-  const door = {
+  const service = {
     keyturn,
     sessions,
     site,
@@ -94,7 +94,7 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
     measures,
     quota,
   };
-  const app = appOf(door);
+  const app = appOf(service);
   const answer = measured((asked) => app.fetch(asked), { keyturn, metrics, routes });
   const again = againOf(keyturn, { quota, metrics });
   const anew = getRequestListener(async (asked, { incoming }) => {
@@ -106,7 +106,7 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
     server.on('request', (incoming, outgoing) => {
       if (!again.answer(incoming, outgoing)) void anew(incoming, outgoing);
     });
-  const near = getRequestListener(appOf({ ...door, is_local: true }).fetch);
+  const near = getRequestListener(appOf({ ...service, is_local: true }).fetch);
   const local = await listenLocally(keyturn.layout.serve_socket, near);
   const executing =
     most === 0 ? Promise.resolve() : keepExecuting(keyturn, withMetrics(request, metrics), trouble);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, type JsonObject } from '../canonical/json.ts';
-import type { Keyturn } from '../keyturn.ts';
+import type { Keyturn, Signer } from '../keyturn.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import {
@@ -108,10 +108,12 @@ export async function drawTogether(
   const texts = acts.map((one) => sha256(canonicalBytes(one as JsonObject)));
   if (new Set(texts).size < texts.length) refuse('SHAPE_INVALID', 'The same act is asked for twice.');
   const drawn: z.output<typeof togetherDrawn>['drawn'] = [];
+  const ahead: Signer['ahead'] = [];
   for (const { verb, request } of acts) {
     try {
       const one = { request, by, ...(key !== undefined && { key }) };
-      const { draft, request: full = request } = await drawAct(keyturn, named(routes, verb), one, caller);
+      const route = named(routes, verb);
+      const { draft, request: full = request } = await drawAct(keyturn, route, one, caller, ahead);
       drawn.push({ verb, request: full, draft });
     } catch (error) {
       drawn.push({ verb, request, problem: problemOf(error) });

@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 import type { Json } from '../canonical/json.ts';
 import { parseJson } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
-import { Refusal, refuse } from '../refusal.ts';
+import { didYouMean, Refusal, refuse } from '../refusal.ts';
 import type { Parameter } from './schema.ts';
 import type { Segment, TemplatePart } from './template.ts';
 
@@ -48,7 +48,8 @@ export function buildArguments(
 export function checkArguments(parameters: Parameters, given: Arguments): Values {
   for (const name of Object.keys(given)) {
     if (!Object.hasOwn(parameters, name)) {
-      refuse('ARGUMENT_UNKNOWN', `There is no parameter ${JSON.stringify(name.slice(0, 80))}.`);
+      const meant = didYouMean(name, Object.keys(parameters));
+      refuse('ARGUMENT_UNKNOWN', `There is no parameter ${JSON.stringify(name.slice(0, 80))}.${meant}`);
     }
   }
   const values = new Map<string, Value>();

@@ -1,5 +1,5 @@
 import { canonicalText, type Json } from '../canonical/json.ts';
-import { refuse } from '../refusal.ts';
+import { didYouMean, refuse } from '../refusal.ts';
 import type { Arguments } from './arguments.ts';
 import type { Registry, Tool } from './registry.ts';
 
@@ -9,7 +9,11 @@ interface Bound {
 }
 
 export function toolNamed(registry: Registry, name: string): Tool {
-  return registry.tools.get(name) ?? refuse('TOOL_UNKNOWN', `There is no tool "${name}".`, { tool: name });
+  const tool = registry.tools.get(name);
+  if (tool) return tool;
+  return refuse('TOOL_UNKNOWN', `There is no tool "${name}".${didYouMean(name, registry.tools.keys())}`, {
+    tool: name,
+  });
 }
 
 /** The one tool that the registry binds to an intent, with all its arguments. Nothing is guessed. */

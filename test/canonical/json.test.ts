@@ -10,6 +10,7 @@ import {
   parseCanonical,
   parseJson,
 } from '../../src/canonical/json.ts';
+import { isSurelyCanonical } from '../../src/canonical/length.ts';
 import { limits } from '../../src/limits.ts';
 import { type ReasonCode, Refusal } from '../../src/refusal.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -250,6 +251,53 @@ describe('a canonical text', () => {
         expect(parseCanonical(Buffer.from(text))).toEqual(expected);
       }),
     );
+  });
+
+  /** Texts of numbers and strings in all their spellings, with spaces that could make up for a shorter one. */
+  const scalar = fc.constantFrom(
+    ...['0', '-0', '100', '1e2', '1E2', '1e+2', '10000', '1e4', '0.5', '5e-1', '86400', '864e2', '1.0'],
+    ...[
+      '"\\""',
+      '"\\u0022"',
+      '"\\n"',
+      '"\\u000a"',
+      '"\\u0001"',
+      '"/"',
+      '"\\/"',
+      '"a1e2"',
+      '":1e2"',
+      '"é"',
+      '"\\u00e9"',
+    ],
+    ...['"😀"', '"\\ud83d\\ude00"', '"\\ud800"', '"\\u0000"', 'true', 'null'],
+  );
+  const space = fc.constantFrom('', '', '', ' ', '\n', '  ');
+  const spelled = fc
+    .array(fc.tuple(space, fc.constantFrom('"a"', '"b"', '"\\u0061"', '"\\n"', '"1"'), space, scalar), {
+      maxLength: 4,
+    })
+    .map(
+      (members) =>
+        `{${members.map(([one, key, other, value]) => `${one}${key}:${other}${value}`).join(',')}}`,
+    );
+
+  it('is told from every other spelling', () => {
+    const isCanonical = (text: string) => {
+      try {
+        return canonicalText(parseJson(text)) === text;
+      } catch (error) {
+        if (error instanceof Refusal) return false;
+        throw error;
+      }
+    };
+    fc.assert(
+      fc.property(spelled, (text) => answerOf(text) === isCanonical(text)),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it.each(['{"a":"\\"b\\"","c":86400}', '["\\n\\u0001",300,"1e2"]'])('is seen at once: %s', (text) => {
+    expect(isSurelyCanonical(text, JSON.parse(text))).toBe(true);
   });
 
   it.each([

@@ -30,6 +30,15 @@ describe('a capability', () => {
     );
   });
 
+  it('that was verified once is judged by the key that is asked for now', () => {
+    const text = minted({ holder: ann.public_key });
+    const known = openCapability(text, keys).root;
+    expect(openCapability(text, keys).root).toBe(known);
+    expect(Object.isFrozen(known.scope)).toBe(true);
+    expectRefusal('CAPABILITY_KEY_UNKNOWN', () => openCapability(text, () => null));
+    expectRefusal('CAPABILITY_FORGED', () => openCapability(text, () => retired.public));
+  });
+
   it('has exactly the header and the claims that are published', async () => {
     const text = minted({ holder: ann.public_key, conditions: {} });
     expect(JSON.parse(Buffer.from(partsOf(text)[0], 'base64url').toString())).toEqual({

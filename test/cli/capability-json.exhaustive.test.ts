@@ -18,13 +18,13 @@ async function ok(words: readonly string[], ...turns: Turn[]): Promise<Record<st
   const all = [...words, '--json'];
   const finished = await (turns.length === 0 ? scene.run(...all) : scene.talk(all, ...turns));
   expect(finished.stderr).toBe('');
-  const answer = answerOf(finished) as never as { ok: boolean; command: string; result: never };
+  const answer = answerOf(finished) as never as Record<'command' | 'result' | 'here', never>;
   expect(answer).toMatchObject({
     ok: true,
-    command: words.slice(0, answer.command.split(' ').length).join(' '),
+    command: words.slice(0, String(answer.command).split(' ').length).join(' '),
   });
   answered.add(answer.command);
-  return answer.result;
+  return { ...(answer.result as object), here: answer.here };
 }
 
 const why = ['--reason', 'for a test'];
@@ -33,7 +33,7 @@ describe('--json of the commands about authority', () => {
   it('people and what is delegated to them', async () => {
     const key = join(folder, 'ranger.key');
     const added = await ok(['identity', 'add', 'ranger', '--agent', '--key-out', key, '--role', 'x'], ALICE);
-    expect(added).toMatchObject({ kind: 'agent', key_file: key, roles: ['x'] });
+    expect(added).toMatchObject({ kind: 'agent', roles: ['x'], here: { key_file: key, token: null } });
     expect(await ok(['identity', 'assign', 'ranger', '--role', 'y', ...why], ALICE)).toMatchObject({
       roles: ['y'],
     });
@@ -48,6 +48,8 @@ describe('--json of the commands about authority', () => {
       delegation: delegation_id,
     });
     await ok(['delegation', 'list']);
+    const token = await ok(['token', 'add', 'ranger', ...why], ALICE);
+    expect(token).toMatchObject({ name: 'ranger', here: { token: expect.stringMatching(/^ktk1/) } });
     await ok(['delegation', 'revoke', delegation_id, ...why], ALICE);
   });
 
@@ -60,7 +62,8 @@ describe('--json of the commands about authority', () => {
       action: 'tool:mark',
       scope: { write: [join(folder, 'out/a'), join(folder, 'out/b')] },
       conditions: { hours: { from: 0, to: 24 }, files: { nothing: null } },
-      file,
+      token: null,
+      here: { file },
     });
     const narrow = join(folder, 'narrow.jws');
     const less = ['--scope', `write=${folder}/out/a`, '--out', narrow];

@@ -113,6 +113,46 @@ describe('on a terminal of 80 columns', () => {
   });
 });
 
+describe.each([80, 40])('on a terminal of %i columns', (columns) => {
+  it.each([
+    'status',
+    'list',
+    'show',
+    'runs',
+    'explain',
+    'explain TOOL_UNKNOWN',
+    'explain TOOL_UNKNWON',
+    'propose --tool nothing --by scout --goal x',
+    'doctor',
+    'tool list',
+    'tool lint',
+    'policy check',
+    'policy diff',
+    'identity list',
+    'credential list',
+    'agent list',
+    'simulation list',
+    'intake list',
+    'ledger show',
+    'ledger verify',
+    'hook status',
+    'gc --preview',
+  ])('%s cuts no word that a row has room for', async (command) => {
+    const words = command === 'show' ? [command, id] : command.split(' ');
+    const session = inTerminal(words, { cwd: place().root, env: { NO_COLOR: '1' }, columns, rows: 500 });
+    await session.exited;
+    const rows = session.text.replaceAll('\r', '').trimEnd().split('\n');
+    for (const [i, row] of rows.entries()) {
+      // The terminal itself wraps such a row: that cuts a word, unless it is a command to copy or one value alone.
+      if (row.length > columns) expect(row).toMatch(/(^|: +)keyturn |^([\w ]+:)? *\S+$/);
+      const next = /^ *(?:│ )?↪ (.*)$/.exec(rows[i + 1] ?? '');
+      if (!next || /\s$/.test(row) || next[1]!.startsWith(' ')) continue;
+      const word = `${/\S*$/.exec(row)![0]}${/^\S*/.exec(next[1]!)![0]}`;
+      expect(word.length, `${row}\n${rows[i + 1]}`).toBeGreaterThan(columns / 2);
+    }
+  });
+});
+
 describe('on a terminal of 20 columns', () => {
   it.each([['status'], ['list'], ['show']])('%s says everything', async (command) => {
     const words = command === 'show' ? [command, id] : [command];

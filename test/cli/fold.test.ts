@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { type Field, fieldLines, folded } from '../../src/cli/fold.ts';
 import { painter } from '../../src/cli/paint.ts';
 
-const sheet = { paint: painter(false), columns: 60 };
-const painted = { ...sheet, paint: painter(true) };
+const drawing = { paint: painter(false), columns: 60 };
+const painted = { ...drawing, paint: painter(true) };
 
-const shown = (value: Field[1], on = sheet) =>
+const shown = (value: Field[1], on = drawing) =>
   fieldLines(
     [
       ['Why', value],
@@ -46,6 +46,30 @@ describe('a screen that a person decides at', () => {
   it('however long a value is, all of it is there', () => {
     const text = shown('y'.repeat(25_000)).join('').replace(/ *↪ /g, '');
     expect(text).toContain('y'.repeat(25_000));
+  });
+
+  it.each([80, 40, 20])('at %i columns a word is cut only where no row has room for it', (columns) => {
+    const lines = [
+      'A human decides on each of these words, and reads them faster where none of them is cut in two.',
+      `Hash ${'0123456789abcdef'.repeat(4)} and more words behind it, which are wrapped as they come`,
+      '  indented, with  two spaces, and a path /usr/share/keyturn/policies/starter.cedar at the end',
+      `字字字 ${'字'.repeat(30)} and words`,
+      painter(true)('alarm', 'RED WORDS that go on and on beyond the edge of whatever terminal shows them'),
+    ];
+    for (const line of lines)
+      for (const hang of [2, 9]) {
+        const rows = folded(line, columns, hang);
+        const margin = `${' '.repeat(hang - 2)}↪ `;
+        const bare = rows.map((row, i) => (i === 0 ? row : row.slice(margin.length)));
+        expect(bare.join('')).toBe(line);
+        for (const [i, row] of rows.entries()) {
+          expect(width(stripVTControlCharacters(row))).toBeLessThan(Math.max(columns, hang + 10));
+          const next = rows[i + 1] === undefined ? null : bare[i + 1]!;
+          if (next === null || bare[i]!.endsWith(' ') || next.startsWith(' ')) continue;
+          const word = `${/[^ ]*$/.exec(bare[i]!)![0]}${/^[^ ]*/.exec(bare.slice(i + 1).join(''))![0]}`;
+          expect(width(stripVTControlCharacters(word)), word).toBeGreaterThan(columns - 1 - hang);
+        }
+      }
   });
 
   it('nothing is lost in the folding, and colours take no room', () => {

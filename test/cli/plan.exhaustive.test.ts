@@ -422,8 +422,10 @@ describe('rollback', () => {
     const stuck = await project.talk(words, ASKED);
     expect(stuck.code).toBe(1);
     expect(stuck.stdout).toMatch(new RegExp(`^\\[ERROR\\] The rollback of ${execution} is stuck\n`));
-    expect(stuck.stdout).toMatch(/copy it to stuck\.txt if the other change may go, then roll back again\./);
-    expect(stuck.stdout).toContain('  stuck.txt: NOT DONE: refuse, ');
+    expect(stuck.screen.replace(/\r?\n *↪ /g, '')).toMatch(
+      /copy it to stuck\.txt if the other change may go, then roll back again\./,
+    );
+    expect(stuck.stdout).toContain('  stuck.txt: NOT RESTORED\n');
     expect(stuck.stderr).toMatch(/^ROLLBACK_STUCK: /);
     expect(read(file)).toBe('somebody else was here\n');
     expect((await project.run('show', id)).stdout).toMatch(/Status:? +STUCK/);

@@ -108,8 +108,10 @@ describe('policy diff and policy activate', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Added: +no-greetings$/m);
     expect(stdout).toMatch(/^\S+Z {2}\S+: grant by alice$/m);
-    expect(stdout).toMatch(/^ {2}was: Allowed by "humans-grant"/m);
-    expect(stdout).toMatch(/^ {2}now: Denied by "no-greetings" \(version 1\): Greetings are over\.$/m);
+    expect(stdout).toMatch(/^ {2}active policies: Allowed by "humans-grant"/m);
+    expect(stdout).toMatch(
+      /^ {2}policies\/: {7}Denied by "no-greetings" \(version 1\): Greetings are over\.$/m,
+    );
     expect(stdout).toMatch(/^\[OK\] 1 of the last \d+ decisions would change$/m);
     const few = answerOf(await scene.run('policy', 'diff', '--recent', '1', '--json'));
     expect(few).toMatchObject({ result: { added: ['no-greetings'], decisions: [] } });

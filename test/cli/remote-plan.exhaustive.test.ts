@@ -34,8 +34,15 @@ describe('a plan, far from its files', () => {
       'nothing is wrong with it',
     );
     const id = await proposed('plan.json');
-    const { code, screen } = await scene.far.talk(['turn', id], ['Turn the key? (y/n) ', 'y'], SECRET);
+    const { code, screen, stdout } = await scene.far.talk(
+      ['turn', id],
+      ['Turn the key? (y/n) ', 'y'],
+      SECRET,
+    );
     expect([code, screen]).toEqual([0, expect.stringContaining('+never')]);
+    expect(stdout).toContain('[OK] An executor runs edit\n[OK] Execution completed: edit\n');
+    expect(stdout).toMatch(/^ {2}a1: .+\n {2}Plan status: \S+\n {2}Reports: \S+$/m);
+    expect(stdout).not.toContain('{');
     expect(readFileSync(join(scene.project.folder, 'a.md'), 'utf8')).toContain('never');
     writeFileSync(join(scene.far.folder, 'bad.json'), '{"plan_id": "edit", "action_plan": [{}]}');
     expectError('SHAPE_INVALID', await scene.far.run('propose', '--plan', 'bad.json', '--by', 'alice'));

@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { generateKeyPair } from '../../src/canonical/ed25519.ts';
-import { AGENT_CORE, Keyturn } from '../../src/keyturn.ts';
 import { expectError, UNKNOWN_ID } from './project.ts';
 import { answering, drafting, edited, farScene } from './remote-liar.ts';
 import { SECRET } from './remote-scene.ts';
@@ -34,7 +33,14 @@ describe('a simulation, far from its file', () => {
     ];
     expect(there).toEqual(here);
     expectError('USAGE', await scene.far.run('simulation', 'show', `simulations/${ID}.yaml`));
-    expectError('HOST_ONLY', await scene.far.run('simulation', 'new', 'greet'));
+    const made = await scene.far.run('simulation', 'new', 'greet', '--id', 'word.other');
+    expect(made.stdout).toContain('bring it into simulations/ of the project on its host');
+    const [text, theirs] = [
+      join(scene.far.folder, 'word.other.yaml'),
+      `${scene.project.folder}/simulations/${ID}.yaml`,
+    ];
+    expect(readFileSync(text, 'utf8')).toBe(readFileSync(theirs, 'utf8').replaceAll(ID, 'word.other'));
+    expectError('FILE_EXISTS', await scene.far.run('simulation', 'new', 'greet', '--id', 'word.other'));
     const words = ['simulation', 'register', ID, ...REASON];
     const risk = answering('get', (body) => ({ ...body, definition: { ...body.definition, risk: 'HIGH' } }));
     expectError('ACT_OTHER', await scene.liar.lying(risk, () => scene.far.run(...words)));
@@ -52,11 +58,6 @@ describe('a simulation, far from its file', () => {
 
   it('is activated with what is drawn here of what it binds, and delegates that alone', async () => {
     const words = ['simulation', 'activate', ID, '--ttl', '1d', ...REASON];
-    expectError('HOST_ONLY', await scene.far.run(...words));
-    // As an activation on the host leaves it that was interrupted: the key is there, and not enrolled.
-    await scene.project.inside(async ({ layout }) => {
-      Keyturn.createAgentKey(join(layout.keys, `${AGENT_CORE}.seed`));
-    });
     const bound = answering('bound', (body) => ({ ...body, digest: 'a'.repeat(64) }));
     expectError('ACT_OTHER', await scene.liar.lying(bound, () => scene.far.run(...words)));
     const effect = answering('bound', (body) => ({

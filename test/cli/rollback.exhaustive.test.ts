@@ -106,6 +106,12 @@ describe('rollback', () => {
     writeFileSync(at('theirs.txt'), 'edited since\n');
     const stuck = await project.talk(['rollback', execution, ...WHY], ASKED);
     expect(stuck.stderr).toMatch(/^ROLLBACK_STUCK: /);
+    const [before] = stuck.screen.split('Passphrase');
+    expect(before).toContain(`A rollback of ${execution} CANNOT RESTORE 1 of 1 path`);
+    expect(before).toContain('theirs.txt: CANNOT BE RESTORED');
+    expect(before!.match(/by another program/g)).toHaveLength(1);
+    expect(before).toContain('To restore it by hand: ');
+    expect(stuck.stdout).toBe(`[ERROR] The rollback of ${execution} is stuck\n  theirs.txt: NOT RESTORED\n`);
     const left = await project.talk(['rollback', execution, '--except', 'theirs.txt', ...WHY], ASKED);
     expect(left.stdout).toMatch(/^\[OK\] \S+ is rolled back\n {2}theirs\.txt: except/);
     expect(read('theirs.txt')).toBe('edited since\n');

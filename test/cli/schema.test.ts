@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { resultSchemas } from '../../src/cli/schema.ts';
+import { hereSchemas, resultSchemas } from '../../src/cli/schema.ts';
 import { VERBS } from '../../src/face/verbs.ts';
 
 const HOST = 'about this host or another store: there is no project to ask, or it is not open';
-const SECRET = 'a secret, or the file that it is in, is told only here';
+const SESSION = 'about what this account keeps of a service: no project is asked';
+const REACHES =
+  'starts or writes to what only a file of this host names: no caller from elsewhere may ask for it';
 const SEVERAL = 'one sitting of a human: the outputs of several verbs';
 const STREAM = 'no answer, but what is told until the process ends';
 const FILES = 'about files of another program on this host';
@@ -15,18 +17,16 @@ const OFFLINE = 'works without a project';
 const OWN: Readonly<Record<string, string>> = {
   init: HOST,
   doctor: HOST,
-  'notify test': HOST,
   backup: HOST,
   restore: HOST,
   'store join': HOST,
   'store copy': HOST,
   'store migrate': HOST,
   'store repair': HOST,
-  login: HOST,
-  logout: HOST,
-  'identity add': SECRET,
-  'token add': SECRET,
-  grant: SECRET,
+  login: SESSION,
+  logout: SESSION,
+  'notify test': REACHES,
+  'mcp diff': REACHES,
   attenuate: OFFLINE,
   explain: OFFLINE,
   completion: OFFLINE,
@@ -39,12 +39,14 @@ const OWN: Readonly<Record<string, string>> = {
   'hook status': FILES,
   'mcp config': FILES,
   'mcp import': FILES,
-  'mcp diff': FILES,
   mcp: STREAM,
   serve: STREAM,
   execute: STREAM,
   watch: STREAM,
 };
+
+/** What a command makes on this host stands beside the output: a secret, or the file that it is in. */
+const HERE = ['grant', 'identity add', 'token add'];
 
 const outputs = new Set<z.ZodType>(
   Object.values(VERBS).flatMap((verbs) => Object.values(verbs).map((verb) => verb.output())),
@@ -59,6 +61,10 @@ describe('what --json prints', () => {
   it('is the output of a verb, but for commands that are named here', () => {
     const own = Object.entries(resultSchemas()).filter(([, schema]) => !isOutput(schema));
     expect(own.map(([command]) => command).sort()).toEqual(Object.keys(OWN).sort());
+  });
+
+  it('has a file or a secret beside the output, for commands that are named here', () => {
+    expect(Object.keys(hereSchemas()).sort()).toEqual(HERE);
   });
 
   it('is said for every command', () => {

@@ -121,6 +121,8 @@ describe('explain', () => {
     for (const code of reasonCodes) expect(stdout).toMatch(new RegExp(`^\\d{4} +${code} `, 'm'));
     expectError('CODE_UNKNOWN', await nowhere('explain', 'NO_SUCH_CODE'));
     expectError('CODE_UNKNOWN', await nowhere('explain', 'toString'));
+    const nearly = await nowhere('explain', 'TOOL_UNKNWON');
+    expect(nearly.stderr).toContain('There is no reason code "TOOL_UNKNWON". Did you mean "TOOL_UNKNOWN"?');
   });
 });
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type ActKnown, expectedAct } from '../../src/display/expected.ts';
 import { expectedActs } from '../../src/display/expected-acts.ts';
@@ -27,7 +26,10 @@ describe('what an act is expected to say', () => {
     const shown = { attempt, effect_digest };
     const { actions } = await intents.get({ intent_id });
     const action = actions[0]!;
-    const freeze = { scope: 'tool', name: 'say', ...REASON } as const;
+    const freeze = { scope: 'tool', name: 'wait', ...REASON } as const;
+    await system.freeze({ ...freeze, signer: ada });
+    const delegating = { delegate: 'scout', actions: ['tool:say'], ttl_s: 60, ...REASON };
+    const { delegation_id } = await agents.delegate({ ...delegating, signer: ada });
     type Row = readonly [verb: string, request: ActKnown, act: (signer: Signer) => Promise<unknown>];
     const act = <T extends object>(
       verb: string,
@@ -77,7 +79,7 @@ describe('what an act is expected to say', () => {
         },
         agents.delegate,
       ),
-      act('agents.revokeDelegation', { delegation_id: randomUUID(), ...REASON }, agents.revokeDelegation),
+      act('agents.revokeDelegation', { delegation_id, ...REASON }, agents.revokeDelegation),
     ];
     for (const [verb, known, run] of rows) await expectSame(keyturn, ada, verb, known, run);
     const { capability_id } = await intents.turn({

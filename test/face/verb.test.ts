@@ -200,7 +200,7 @@ describe('the class Keyturn', () => {
       ...['configureServer', 'lookAtServer', 'hearServers'],
       // For the door of a service, and for the process that runs what is ordered.
       ...['as', 'account', 'callerWith', 'asService', 'execute', 'isExecuting', 'writeFailure'],
-      ...['executorSigner', 'issueFor', 'reviewersAdded', 'served', 'serviceState'],
+      ...['executorSigner', 'issueFor', 'reviewersAdded', 'begunRuns', 'served', 'serviceState'],
     ],
   };
 

@@ -114,4 +114,10 @@ describe('S13: where a ledger ends', () => {
       if (far === 0) await expectRefusal('LEDGER_OVERRUN', () => propose());
     }
   });
+
+  it('an end before the first entry is refused', async () => {
+    const { run, id } = await project('negative');
+    await app(`UPDATE keyturn.tenant SET size = -1 WHERE id = ${id}`);
+    for (const word of ['verify', 'head']) expectError('LEDGER_OVERRUN', await run('ledger', word));
+  });
 });

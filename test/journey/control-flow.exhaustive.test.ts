@@ -441,6 +441,24 @@ describe('the policies that decide', () => {
     expect(diff.decisions.map(({ subject, after }) => [subject, after.code])).toEqual([
       [intent_id, 'POLICY_DENIED'],
     ]);
+    expect(diff.decisions.map(({ before }) => before.allowed)).toEqual([true]);
+  });
+
+  it('diff compares with the active policies, not with those of the day of a decision', async () => {
+    const p = await authority();
+    const { intent_id } = await granted(p);
+    const stop = policy('stop', 'capability', 'forbid (principal, action, resource);');
+    writePolicies(p, PERMITS + stop);
+    await p.keyturn.policies.activate({ reason: 'stop', signer: p.ada });
+    const unrelated = 'forbid (principal, action, resource) when { resource.name == "nothing" };';
+    writePolicies(p, PERMITS + stop + policy('more', 'capability', unrelated));
+    const more = await p.keyturn.policies.diff();
+    expect([more.added, more.asked, more.decisions]).toEqual([['more'], 3, []]);
+    writePolicies(p, PERMITS);
+    const { decisions } = await p.keyturn.policies.diff();
+    expect(decisions.map(({ subject, before, after }) => [subject, before.code, after.allowed])).toEqual([
+      [intent_id, 'POLICY_DENIED', true],
+    ]);
   });
 
   it('cannot be activated from a folder that is gone', async () => {

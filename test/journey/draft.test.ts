@@ -73,7 +73,9 @@ describe('an act whose proof comes from elsewhere', () => {
     }
     for (const act of acts) await act(p.ada);
     expect(readdirSync(keys)).toEqual([...before, 'agent-core.seed', 'executor.seed'].sort());
-    for (const act of acts) await p.keyturn.draft(p.ada, act);
+    // With its key, each is drawn up: the executor is one already, and the simulation can be activated again.
+    await expectRefusal('KEY_ENROLLED_TWICE', () => p.keyturn.draft(p.ada, acts[0]!));
+    await p.keyturn.draft(p.ada, acts[1]!);
   });
 
   it('that activates a simulation counts from when it was drawn up', async () => {

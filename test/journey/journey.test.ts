@@ -281,6 +281,17 @@ describe('who may speak', () => {
     await expectRefusal('PRINCIPAL_UNKNOWN', () => keyturn.intents.propose({ ...say('x'), issuer: 'eve' }));
     await keyturn.people.enrol({ name: 'bot', principal: 'agent', public_key: null, signer: ada });
     await expectRefusal('PROPOSER_AMBIGUOUS', () => keyturn.intents.propose(say('x')));
+    const effect = { kind: 'mcp' as const, server: 'files', tool: 'read', arguments: {} };
+    for (const unsaid of [
+      () => keyturn.intents.propose(say('x')),
+      () => keyturn.mcp.call({ declared_goal: 'x', effect }),
+      () => keyturn.mcp.pass({ declared_goal: 'x', effect }),
+      () => keyturn.tools.pass({ client: 'claude-code', tool: 'Read', arguments: {} }),
+    ])
+      await expect(unsaid()).rejects.toMatchObject({
+        code: 'PROPOSER_AMBIGUOUS',
+        message: 'It is not clear who proposes this: ada or bot.',
+      });
     await keyturn.people.revoke({ name: 'bot', reason: 'retired', signer: ada });
     await expectRefusal('KEY_REVOKED', () => keyturn.intents.propose({ ...say('x'), issuer: 'bot' }));
     await expectRefusal('PRINCIPAL_EXISTS', () =>

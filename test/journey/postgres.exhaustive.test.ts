@@ -9,10 +9,8 @@ import { isRunLocked } from '../../src/effect/run-lock.ts';
 import type { Body } from '../../src/event/event.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { type ReasonCode, Refusal } from '../../src/refusal.ts';
-import { decisionFor } from '../store/decisions.ts';
 import { wireTo } from '../store/postgres-between.ts';
 import { APPLICATION, postgres, urlOf } from '../store/postgres-place.ts';
-import { statedBy } from '../support/executor.ts';
 import { halfOpenTo } from '../support/half-open.ts';
 import { entriesAbout, proofOf } from '../support/ledger.ts';
 import { until } from '../support/processes.ts';
@@ -21,6 +19,7 @@ import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 import { runSeen } from '../support/seen.ts';
 import { call, granted, kinds, yes } from './authority.ts';
+import { claimElsewhere } from './claim-elsewhere.ts';
 import { planOf, ran, undo } from './plan-story.ts';
 import { anotherHost, type Shared, shared, writeConfig } from './postgres-host.ts';
 import { race } from './postgres-race.ts';
@@ -244,7 +243,7 @@ describe('two hosts on one ledger', () => {
   it('a run claimed by a host that died is in doubt, names that host, and is taken over by nobody', async () => {
     const p = await shared(server(), 'died');
     const intent = await granted(p);
-    const execution_id = await claimElsewhere(p, intent);
+    const execution_id = await claimElsewhere(p, await written(p), intent);
     for (const { keyturn } of [p, await anotherHost(p)]) {
       const [doubt, ...others] = (await keyturn.runs.inDoubt()).runs;
       expect(others).toEqual([]);
@@ -260,49 +259,11 @@ describe('two hosts on one ledger', () => {
   it('a run of another machine that has the same host name is not taken for one of an earlier boot', async () => {
     const p = await shared(server(), 'namesake');
     const namesake = { ...thisProcess(), boot_id: randomUUID(), machine: '1'.repeat(64) };
-    const execution_id = await claimElsewhere(p, await granted(p), namesake);
+    const execution_id = await claimElsewhere(p, await written(p), await granted(p), namesake);
     expect((await p.keyturn.runs.inDoubt()).runs).toMatchObject([{ execution_id, state: 'other-host' }]);
     const settle = { execution_id, outcome: 'did_not_happen', reason: 'I looked.', signer: p.ada } as const;
     await expectRefusal('RUN_STILL_ALIVE', () => p.keyturn.runs.resolve(settle));
   });
 });
 
-/** What a host leaves behind that claims a run and loses its power. */
-async function claimElsewhere(
-  p: Shared,
-  intent: { intent_id: string; hash: string },
-  executor = { host: 'gone-host', boot_id: 'b', pid: 4711, started: '1@1' },
-): Promise<string> {
-  const { intent_id, hash } = intent;
-  const { attempt, effect_digest, registry_digest, capabilities } = await p.keyturn.intents.get({
-    intent_id,
-  });
-  const issued = (await entriesAbout(p.keyturn, intent_id)).findLast(
-    ({ kind }) => kind === 'capability.issued',
-  )!;
-  const { capability_id } = capabilities[0]!;
-  const { policy, token } = issued.body as Body<'capability.issued'> & { token: string };
-  const execution_id = randomUUID();
-  const body = {
-    execution_id,
-    capability_id,
-    presented: token,
-    policy,
-    decision: decisionFor({ kind: 'execution.claimed', subject: intent_id, by: 'ada', policy }),
-    attempt,
-    hash,
-    effect_digest,
-    registry_digest,
-    tool: 'say',
-    reports: null,
-    executor,
-  };
-  const store = await server().open('write', { tenant: p.tenant });
-  const claims = [`execution:${intent_id}:${attempt}`, `capability:${capability_id}`];
-  await store.commit({
-    claims,
-    events: [await statedBy(p.keyturn, { kind: 'execution.claimed', subject: intent_id, body })],
-  });
-  await store.close();
-  return execution_id;
-}
+const written = ({ tenant }: Shared) => server().open('write', { tenant });

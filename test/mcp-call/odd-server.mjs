@@ -10,7 +10,10 @@ let lists = 0;
 
 if (mode === 'counted') appendFileSync(`${log}.starts`, 'x');
 if (mode === 'counted' && existsSync(`${log}.die`)) process.exit(3);
-if (mode === 'dies-at-start') process.exit(3);
+if (mode === 'dies-at-start') {
+  for (let i = 0; i < 30; i += 1) console.error(`line ${i} ${'x'.repeat(i === 29 ? 2000 : 3)}\n`);
+  process.exit(3);
+}
 if (mode === 'garbage') for (let i = 0; i < 50; i += 1) say(`log line ${i}: {not json`);
 if (mode === 'flood') for (let i = 0; i < 3000; i += 1) say(`noise ${'x'.repeat(1000)}`);
 

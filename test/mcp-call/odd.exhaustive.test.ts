@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { calledName } from '../../src/mcp-call/name.ts';
+import type { Refusal } from '../../src/refusal.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { accepted, mcpProject, SERVERS, turned, writeServers } from './servers.ts';
 
@@ -75,6 +76,19 @@ describe('an MCP server that misbehaves', () => {
       });
       expect(await run('hang')).toMatchObject({ result: 'partial', reason_code: 'MCP_CALL_TIMED_OUT' });
       expect(new Set(calls()).size).toBe(calls().length);
+    },
+  );
+
+  it(
+    'that dies at its start is told of with its last lines, bounded, to the person who looks',
+    LONG,
+    async () => {
+      const { p } = await odd('dies-at-start');
+      const error = await p.keyturn.lookAtServer('odd').catch((thrown: Refusal) => thrown);
+      const said = String((error as Refusal).facts.said).split('\n');
+      expect(said).toHaveLength(10);
+      expect(said[0]).toBe('line 20 xxx');
+      expect(said.at(-1)).toHaveLength(300);
     },
   );
 

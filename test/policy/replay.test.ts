@@ -76,13 +76,13 @@ describe('new policies', () => {
       rule('cap', 'capability', `permit ${ANY} when { context.ttl_s <= 400 };`, '2'),
       rule('no', 'capability', `forbid ${ANY} when { context.ttl_s > 600 };`),
     );
-    const changed = changedDecisions(records, next);
+    const changed = changedDecisions(records, null, next);
     expect(
       changed.map(({ record, after }) => [record.request.context.ttl_s, record.decision.code, after.code]),
     ).toEqual([
       [500, null, 'POLICY_NO_PERMIT'],
       [700, 'POLICY_NO_PERMIT', 'POLICY_DENIED'],
     ]);
-    expect(changedDecisions(records, await old())).toEqual([]);
+    expect(changedDecisions(records, null, await old())).toEqual([]);
   });
 });

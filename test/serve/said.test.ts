@@ -173,10 +173,10 @@ async function cameTo({ keyturn }: Service, correlation_id: string): Promise<obj
   const intent_id = plans[0]!.steps[0]!.intent_id!;
   const { intent, envelope, effect } = await keyturn.intents.review({ intent_id });
   const { issuer, on_behalf_of, declared_goal, requested_actions } = envelope;
-  const { account, standing, proposer_verified, approvals } = intent;
+  const { standing, proposer_verified, approvals } = intent;
   const approved = approvals.map(({ by, assurance, delegation }) => ({ by, assurance, delegation }));
   return {
     ...{ kinds, issuer, on_behalf_of, declared_goal, requested_actions, effect },
-    ...{ account, standing, proposer_verified, approved },
+    ...{ standing, proposer_verified, approved },
   };
 }

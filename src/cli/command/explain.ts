@@ -1,4 +1,5 @@
 import {
+  didYouMean,
   type Explanation,
   explain,
   isReasonCode,
@@ -24,7 +25,9 @@ function find(wanted: string): Explained {
     ? wanted
     : reasonCodes.find((known) => String(explain(known).number) === wanted);
   const found = code ? explain(code) : remarks.find((known) => known.code === wanted);
-  return found ?? refuse('CODE_UNKNOWN', `There is no reason code "${wanted.slice(0, 60)}".`);
+  if (found) return found;
+  const meant = didYouMean(wanted, [...reasonCodes, ...remarks.map(({ code }) => code)]);
+  return refuse('CODE_UNKNOWN', `There is no reason code "${wanted.slice(0, 60)}".${meant}`);
 }
 
 function described({ code, number, category, meaning, advice }: Explained): string[] {

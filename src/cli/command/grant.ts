@@ -19,7 +19,7 @@ import { writeSecret } from '../input.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { painter, stdoutPainter } from '../paint.ts';
 import { nextAt, type Opened, writing } from '../project.ts';
-import type { Result } from '../schema.ts';
+import type { MadeHere } from '../schema.ts';
 import { fields } from '../table.ts';
 import { conditionsOf, publicKeyIn, scopeOf } from '../terms.ts';
 
@@ -62,7 +62,8 @@ export function grant(call: Call): Promise<Answer> {
         ? ask(delegate.signer)
         : actAs(keyturn, by, ask, (columns) => grantScreen(offer, terms, options, columns));
     const result = await kept(options.out, issue);
-    return { result, lines: grantedLines(keyturn, result) };
+    const here: MadeHere<'grant'> = { file: options.out ?? null };
+    return { result, here, lines: grantedLines(keyturn, result, here) };
   });
 }
 
@@ -104,21 +105,18 @@ function requireItsPaths(effect: IntentState['effect'], { scope }: Terms): void 
 }
 
 /** The token goes to the file that was asked for, and is not printed. */
-async function kept(out: string | undefined, issue: () => Promise<Granted>): Promise<Result<'grant'>> {
-  if (out === undefined) {
-    const { token: _, ...result } = await issue();
-    return { ...result, file: null };
-  }
+async function kept(out: string | undefined, issue: () => Promise<Granted>): Promise<Granted> {
+  if (out === undefined) return issue();
   return writeSecret(out, async () => {
-    const { token, ...result } = await issue();
-    return [`${token!}\n`, { ...result, file: out }];
+    const granted = await issue();
+    return [`${granted.token!}\n`, { ...granted, token: null }];
   });
 }
 
 /** On the terminal, before the passphrase: what exactly is about to be allowed. */
 function grantScreen(offer: Offer, terms: Terms, options: Options, columns: number): string[] {
   const { intent, needs, audience, ttl_s } = offer;
-  const sheet = { paint: painter(true), columns };
+  const drawing = { paint: painter(true), columns };
   const found: Field[] = [
     ['Grant', [['bold', terms.action ?? intent.actions.join(' or ')]]],
     ['Intent', intent.intent_id],
@@ -132,23 +130,26 @@ function grantScreen(offer: Offer, terms: Terms, options: Options, columns: numb
     ['For', visible(terms.audience ?? audience)],
     ['Holder', terms.holder === undefined ? 'any bearer' : visible(options.holder ?? terms.holder)],
   ];
-  const loud = new Set(intent.glass.map(({ by }) => by)).size > 1 ? [sheet.paint('alarm', GLASS_LINE)] : [];
-  return [...loud, ...drawAlarms(offer.shown.alarms, sheet), ...fieldLines(found, sheet)];
+  const loud = new Set(intent.glass.map(({ by }) => by)).size > 1 ? [drawing.paint('alarm', GLASS_LINE)] : [];
+  return [...loud, ...drawAlarms(offer.shown.alarms, drawing), ...fieldLines(found, drawing)];
 }
 
-function grantedLines(keyturn: Opened, result: Result<'grant'>): string[] {
-  const { file, glass, issued } = result;
+function grantedLines(keyturn: Opened, result: Granted, { file }: MadeHere<'grant'>): string[] {
+  const { glass, issued } = result;
   return [
     ...(glass ? [stdoutPainter()('alarm', GLASS_LINE)] : []),
     ...orderLines(result, issued, [
       ...(file === null ? [] : ([['File', visible(file)]] as const)),
-      ['Next', afterGrant(keyturn, result)],
+      ['Next', afterGrant(keyturn, { ...result, file })],
     ]),
   ];
 }
 
 /** At a service its executors run what was ordered. What needs the file or the key of a holder is run by hand, on a host. */
-function afterGrant(keyturn: Opened, { intent_id, hash, file, holder }: Result<'grant'>): string {
+function afterGrant(
+  keyturn: Opened,
+  { intent_id, hash, file, holder }: Pick<Granted, 'intent_id' | 'hash' | 'holder'> & MadeHere<'grant'>,
+): string {
   const is_by_hand = file !== null || holder !== null;
   if (keyturn.service !== undefined && !is_by_hand) return nextAt(keyturn, `keyturn wait ${intent_id}`);
   const words = [

@@ -12,12 +12,12 @@ import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, newKey, possible, requireKeyPlace, requireNew, unlock, whoActs } from '../human.ts';
 import { type Opened, reading, writing } from '../project.ts';
-import type { Result } from '../schema.ts';
+import type { MadeHere } from '../schema.ts';
 import { fields, table } from '../table.ts';
 import { atTerminal } from '../terminal.ts';
 import { tokenLines } from './token.ts';
 
-type Enrolled = Verb<'people.enrol'> & Pick<Result<'identity add'>, 'token'>;
+type Enrolled = Verb<'people.enrol'> & Pick<MadeHere<'identity add'>, 'token'>;
 
 export function add(call: Call): Promise<Answer> {
   const [name = ''] = call.operands;
@@ -26,14 +26,14 @@ export function add(call: Call): Promise<Answer> {
   for (const role of roles) Keyturn.requireName(role);
   return writing(call, async (keyturn) => {
     await requireFree(keyturn, name);
-    const { token, ...enrolled } = await enrol(keyturn, name, call);
-    const result: Result<'identity add'> = { ...enrolled, key_file, token };
+    const { token, ...result } = await enrol(keyturn, name, call);
+    const here: MadeHere<'identity add'> = { key_file, token };
     const lines = [
       `[OK] ${name} is enrolled as ${agent ? 'an agent' : 'a human'}`,
       ...(key_file === null ? [] : keyLines(key_file, result.public_key!)),
       ...(token === null ? [] : tokenLines(token)),
     ];
-    return { result, lines };
+    return { result, here, lines };
   });
 }
 

@@ -3,7 +3,7 @@ import { generateKeyPair } from '../../canonical/ed25519.ts';
 import { visible } from '../../canonical/visible.ts';
 import {
   activeCredentials,
-  Keyturn,
+  type Keyturn,
   keyCredential,
   type Passkey,
   type Principal,
@@ -39,12 +39,9 @@ export async function addKeyFile(keyturn: Keyturn, wanted: Wanted): Promise<Verb
       signer,
       holder,
     });
-  const some = generateKeyPair();
-  const unsigned = async (all: readonly Uint8Array[]) => all.map(() => Buffer.alloc(64).toString('base64'));
-  await Keyturn.rehearse(
-    { name: by, public_key: key, passkey },
-    act({ name, public_key: some.public_key, sign: unsigned }),
-  );
+  // Nothing is typed for what would be refused. The key of the draft is not kept.
+  const { public_key } = generateKeyPair();
+  await keyturn.draft({ name: by, public_key: key }, act({ name, public_key, sign: async () => [] }));
   return atTerminal(async (terminal) => {
     const holder = await keyturn.createKey(name, await newPassphrase(terminal, name, keyturn.layout.root));
     const open = () => opened(keyturn, wanted, holder, act(holder));

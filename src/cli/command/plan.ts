@@ -104,7 +104,7 @@ export function rollback(call: Call): Promise<Answer> {
     // The run that was looked at: a later one may have become the last meanwhile.
     const { execution_id } = seen;
     const undo = (signer: Signer) => keyturn.plans.rollback({ execution_id, ...chosen, reason, signer });
-    return rolledBack(await actAs(keyturn, name, undo, () => foretold(seen).lines));
+    return rolledBack(await actAs(keyturn, name, undo, () => foretold(seen).lines), seen.instructions);
   });
 }
 
@@ -124,17 +124,15 @@ function runOf({ operands: [run], options: { last = false } }: Call): string {
 
 type Outcome = Verb<'plans.rollback'>;
 
-function rolledBack(outcome: Outcome): Answer {
-  const { execution_id } = outcome;
-  const undone = (done: boolean) => (done || outcome.status === 'preview' ? '' : 'NOT DONE: ');
+/** What was shown before the gesture is not said again. */
+function rolledBack(outcome: Outcome, shown: readonly string[] = []): Answer {
+  const { execution_id, paths } = outcome;
+  const lost = paths.filter(({ step }) => step === 'refuse').length;
   const details = [
-    ...outcome.paths.map(
-      ({ path, step, done, message }) =>
-        `  ${visible(path)}: ${undone(done)}${step}${message ? `, ${visible(message)}` : ''}`,
-    ),
+    ...paths.map((one) => `  ${visible(one.path)}: ${pathWords(one, outcome)}`),
     ...outcome.folders_removed.map((folder) => `  ${visible(folder)}: folder removed`),
     ...outcome.not_undone.map((action) => `  ${visible(action)}: CANNOT BE UNDONE`),
-    ...outcome.instructions.map((line) => `  ${visible(line)}`),
+    ...outcome.instructions.filter((line) => !shown.includes(line)).map((line) => `  ${visible(line)}`),
   ];
   if (outcome.status === 'stuck') {
     const refusal = new Refusal('ROLLBACK_STUCK');
@@ -146,7 +144,23 @@ function rolledBack(outcome: Outcome): Answer {
   }
   const line =
     outcome.status === 'preview'
-      ? `[OK] A rollback of ${execution_id} would ${outcome.paths.length === 0 ? 'change nothing' : 'do this'}`
+      ? previewLine(execution_id, paths.length, lost)
       : `[OK] ${execution_id} is rolled back`;
   return { result: outcome, lines: [line, ...details] };
+}
+
+function previewLine(execution_id: string, paths: number, lost: number): string {
+  if (lost > 0) return `A rollback of ${execution_id} CANNOT RESTORE ${lost} of ${counted(paths, 'path')}`;
+  return `[OK] A rollback of ${execution_id} would ${paths === 0 ? 'change nothing' : 'do this'}`;
+}
+
+/** Why a path is not restored stands in the instruction for it, where there is one. */
+function pathWords(
+  { path, step, done, message }: Outcome['paths'][number],
+  { status, instructions }: Outcome,
+): string {
+  const is_told = instructions.some((line) => line.startsWith(`${path}: ${message}`));
+  const why = message && !is_told ? `, ${visible(message)}` : '';
+  if (step === 'refuse') return `${status === 'preview' ? 'CANNOT BE RESTORED' : 'NOT RESTORED'}${why}`;
+  return `${done || status === 'preview' ? '' : 'NOT DONE: '}${step}${why}`;
 }

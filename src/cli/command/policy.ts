@@ -5,7 +5,7 @@ import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { counted } from '../counted.ts';
 import { drawShown } from '../draw.ts';
-import { folded, type Sheet } from '../fold.ts';
+import { type Drawing, folded } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
 import { type Paint, painter, stdoutPainter } from '../paint.ts';
 import { type Opened, reading, writing } from '../project.ts';
@@ -79,23 +79,24 @@ export function diff(call: Call): Promise<Answer> {
   });
 }
 
-function diffLines(found: Verb<'policies.diff'>, sheet: Sheet): string[] {
+function diffLines(found: Verb<'policies.diff'>, drawing: Drawing): string[] {
   const { active, files, shown, asked, decisions } = found;
   if (active === files) return ['[OK] The files in policies/ are the active policies'];
   return [
-    ...drawShown(shown, sheet),
+    ...drawShown(shown, drawing),
     ...decisions.flatMap(({ subject, at, action, principal, before, after }) =>
       [
         `${at}  ${visible(subject)}: ${action} by ${visible(principal)}`,
-        `  was: ${visible(before.words)}`,
-        `  now: ${visible(after.words)}`,
-      ].flatMap((line) => folded(line, sheet.columns)),
+        `  active policies: ${visible(before.words)}`,
+        `  policies/:       ${visible(after.words)}`,
+      ].flatMap((line) => folded(line, drawing.columns)),
     ),
     decisionsLine(decisions.length, asked),
   ];
 }
 
 function decisionsLine(changed: number, asked: number): string {
+  if (asked === 0) return '[OK] No recent decision can be compared';
   if (changed === 0) return `[OK] None of the last ${asked} decisions would change`;
   return `[OK] ${changed} of the last ${asked} decisions would change`;
 }

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { visible } from '../../canonical/visible.ts';
-import type { Executed, Keyturn } from '../../keyturn.ts';
+import { AGENT_CORE, type Executed, Keyturn } from '../../keyturn.ts';
 import { jsonLine } from '../../lane/visible.ts';
 import { webLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
@@ -15,17 +16,18 @@ import { untilStopped } from '../until-stopped.ts';
 /** Until a signal ends it. */
 export async function serve(call: Call): Promise<Answer> {
   const { port, host, publicUrl, execute: executes = true, json = false } = call.options;
-  const door = await import('../../serve/serve.ts');
+  const serving = await import('../../serve/serve.ts');
   const request = {
-    ...(port !== undefined && { port: door.portOf(port) }),
+    ...(port !== undefined && { port: serving.portOf(port) }),
     ...(host !== undefined && { host }),
-    ...(publicUrl !== undefined && { public_url: door.publicUrlOf(publicUrl) }),
+    ...(publicUrl !== undefined && { public_url: serving.publicUrlOf(publicUrl) }),
     ...loginIn(call.options),
     ...accessIn(call.options),
     most: executes ? mostOf(call) : 0,
   };
-  return stoppable(call, (keyturn, rest) =>
-    door.serve(keyturn, {
+  return stoppable(call, async (keyturn, rest) => {
+    await makeCoreKey(keyturn);
+    await serving.serve(keyturn, {
       ...request,
       ...rest,
       tellNotified: ({ target, outcome, words }) => {
@@ -36,8 +38,15 @@ export async function serve(call: Call): Promise<Answer> {
         if (json) say(1, jsonLine({ ok: true, command: 'serve', result }));
         else say(1, `Keyturn serves at ${address}\nOpen within 5 minutes, once: ${link}`);
       },
-    }),
-  );
+    });
+  });
+}
+
+/** A draft makes no key of the host, so the first simulation could not be activated from elsewhere. It has no right until a human enrols it. */
+async function makeCoreKey({ layout, people }: Keyturn): Promise<void> {
+  const path = join(layout.keys, `${AGENT_CORE}.seed`);
+  const is_enrolled = (await people.list()).principals.some(({ name }) => name === AGENT_CORE);
+  if (!is_enrolled && !existsSync(path)) Keyturn.createAgentKey(path);
 }
 
 /** The secret comes from a file: other accounts of this machine see the words of a command. */

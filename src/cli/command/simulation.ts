@@ -8,11 +8,11 @@ import { limits } from '../../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { drawShown, fieldOf } from '../draw.ts';
-import { COLUMNS, type Field, fieldLines, type Sheet } from '../fold.ts';
+import { COLUMNS, type Drawing, type Field, fieldLines } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
 import { painter, stdoutPainter } from '../paint.ts';
-import { type Opened, reading, readingHere, writing } from '../project.ts';
+import { nextAt, type Opened, reading, writing } from '../project.ts';
 import { fields, table } from '../table.ts';
 
 type Changed = Result<'simulations.activate'>;
@@ -111,22 +111,27 @@ export function check(call: Call): Promise<Answer> {
   });
 }
 
-/** A file to fill in. One that is there is never written over. */
+/** A file to fill in: in the project, or in this folder for one that is elsewhere. One that is there is never written over. */
 export function scaffold(call: Call): Promise<Answer> {
-  return readingHere(call, async (keyturn) => {
+  return reading(call, async (keyturn) => {
     const { id: wanted } = call.options;
     const request = { tool: call.operands[0] ?? '', ...(wanted !== undefined && { id: wanted }) };
     const result = await keyturn.simulations.scaffold(request);
     const { id, text } = result;
-    const file = join(keyturn.layout.simulations, `${id}.yaml`);
-    mkdirSync(keyturn.layout.simulations, { recursive: true });
+    // The name of a file here is no word of a service.
+    if (!/^[a-z0-9][a-z0-9._-]*$/.test(id)) refuse('NAME_MALFORMED');
+    const folder = keyturn.layout?.simulations ?? process.cwd();
+    const file = join(folder, `${id}.yaml`);
+    mkdirSync(folder, { recursive: true });
     try {
       writeFileSync(file, text, { flag: 'wx' });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       refuse('FILE_EXISTS', `${file} is there already.`);
     }
-    const lines = [`[OK] ${file}`, 'Next: write down how people ask for it, then keyturn simulation try "…"'];
+    const brought = keyturn.layout ? '' : ' bring it into simulations/ of the project on its host,';
+    const next = nextAt(keyturn, 'keyturn simulation try "…"');
+    const lines = [`[OK] ${file}`, `Next: write down how people ask for it,${brought} then ${next}`];
     return { result, lines };
   });
 }
@@ -227,21 +232,21 @@ function lookAt(
   sections: readonly BoundSection[],
   seen: Look['seen'] = {},
 ): Look {
-  const sheet = { paint: painter(true) };
+  const drawing = { paint: painter(true) };
   const ends = found.registered?.standing_delegation ?? null;
   const ended: Field[] = ends === null ? [] : [['Ends', `the delegation ${ends}`]];
   const all = [...found.lines.map(fieldOf), ...more, ...ended];
   return {
     screen: (columns) => [
-      ...fieldLines(all, { ...sheet, columns }),
-      ...sectionLines(sections, { ...sheet, columns }),
+      ...fieldLines(all, { ...drawing, columns }),
+      ...sectionLines(sections, { ...drawing, columns }),
     ],
     seen: { ...seen, digest: found.digest },
   };
 }
 
-function sectionLines(sections: readonly BoundSection[], sheet: Sheet): string[] {
-  return sections.flatMap(({ title, shown }) => [title, ...drawShown(shown, sheet, '  ')]);
+function sectionLines(sections: readonly BoundSection[], drawing: Drawing): string[] {
+  return sections.flatMap(({ title, shown }) => [title, ...drawShown(shown, drawing, '  ')]);
 }
 
 /** One simulation, for the human who decides about it. */
@@ -255,9 +260,9 @@ export function show(call: Call): Promise<Answer> {
       ...(result.has_changed ? [['File', 'is not what was registered, or is gone'] as const] : []),
     ];
     const columns = process.stdout.columns ?? COLUMNS;
-    const sheet = { paint: stdoutPainter(), columns };
-    const lines = fieldLines([...result.lines.map(fieldOf), ...standing], sheet);
-    return { result, lines: [...lines, ...sectionLines(result.sections, sheet)] };
+    const drawing = { paint: stdoutPainter(), columns };
+    const lines = fieldLines([...result.lines.map(fieldOf), ...standing], drawing);
+    return { result, lines: [...lines, ...sectionLines(result.sections, drawing)] };
   });
 }
 

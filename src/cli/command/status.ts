@@ -72,9 +72,13 @@ function told(keyturn: Opened, result: Status, ungranted: readonly string[], sho
       paint('alarm', 'STUCK: a rollback is not complete; follow its report, then roll back again'),
       stuck.map(({ execution_id }) => next(`keyturn rollback ${short(execution_id)} --reason …`)),
     ),
-    ...listed('Failed; a human may authorise one more attempt with `keyturn retry ID`', failed, look),
     ...listed(
-      'Waiting for a human; `keyturn turn` takes the oldest, `keyturn review` walks through all',
+      `Failed; a human may authorise one more attempt with \`${next('keyturn retry ID')}\``,
+      failed,
+      look,
+    ),
+    ...listed(
+      `Waiting for a human; \`${next('keyturn turn')}\` takes the oldest, \`${next('keyturn review')}\` walks through all`,
       waiting,
       look,
     ),
@@ -85,7 +89,7 @@ function told(keyturn: Opened, result: Status, ungranted: readonly string[], sho
       ),
     ),
     ...listed(
-      'Approved, and not by enough approvals that still count; see `keyturn review`',
+      `Approved, and not by enough approvals that still count; see \`${next('keyturn review')}\``,
       approval_expired,
       look,
     ),

@@ -3,7 +3,7 @@ import { refuse } from '../../refusal.ts';
 import { delegateOf, namesDelegate } from '../acting.ts';
 import type { Answer, Call } from '../answer.ts';
 import { meantBy, requireId } from '../operand.ts';
-import { nextAt, type Opened, writing } from '../project.ts';
+import { writingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields } from '../table.ts';
 
@@ -11,29 +11,26 @@ import { fields } from '../table.ts';
 export function submit(call: Call): Promise<Answer> {
   const typed = requireId(call);
   namesDelegate(call.options);
-  return writing(call, async (keyturn) => {
+  return writingHere(call, async (keyturn) => {
     const intent_id = await meantBy(keyturn, 'intent', typed);
     const { hash } = await keyturn.intents.get({ intent_id });
     const { signer, delegation } = (await delegateOf(keyturn, call.options)) ?? refuse('USAGE');
     const result = await keyturn.intents.submit({ intent_id, hash, signer, delegation });
-    return { result, lines: toldLines(keyturn, result) };
+    return { result, lines: toldLines(result) };
   });
 }
 
-function toldLines(
-  keyturn: Opened,
-  { intent_id, hash, by, approver, expires_at }: Result<'submit'>,
-): string[] {
+function toldLines({ intent_id, hash, by, approver, expires_at }: Result<'submit'>): string[] {
   return [
     `[OK] ${by} submitted ${intent_id}`,
     ...fields([
       ['Hash', hash],
       ['Code', codeOf(hash)],
       ...(approver === null
-        ? ([['Next', `a human has to approve it: ${nextAt(keyturn, 'keyturn review')}`]] as const)
+        ? ([['Next', 'a human has to approve it: keyturn review']] as const)
         : ([
             ['Approved', `by the delegation of ${approver}, until ${expires_at}`],
-            ['Next', nextAt(keyturn, `keyturn grant ${intent_id}`)],
+            ['Next', `keyturn grant ${intent_id}`],
           ] as const)),
     ]),
   ];

@@ -5,7 +5,7 @@ import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
 import { shortIds } from '../list-table.ts';
 import { type Opened, reading, writing } from '../project.ts';
-import type { Result } from '../schema.ts';
+import type { MadeHere } from '../schema.ts';
 import { fields, table } from '../table.ts';
 
 export function add(call: Call): Promise<Answer> {
@@ -14,11 +14,12 @@ export function add(call: Call): Promise<Answer> {
   return writing(call, async (keyturn) => {
     const by = await whoActs(keyturn, call.options.as);
     const { token, digest } = Keyturn.makeToken(name);
-    const added = await actAs(keyturn, by, (signer) =>
+    const result = await actAs(keyturn, by, (signer) =>
       keyturn.agents.addToken({ name, digest, reason, signer }),
     );
-    const result: Result<'token add'> = { ...added, token };
-    return { result, lines: [`[OK] ${name} has a new token`, ...tokenLines(result)] };
+    const here: MadeHere<'token add'> = { token };
+    const lines = [`[OK] ${name} has a new token`, ...tokenLines({ ...result, ...here })];
+    return { result, here, lines };
   });
 }
 

@@ -1,7 +1,7 @@
 import { visible } from '../../canonical/visible.ts';
 import { ELIGIBLE_LINE, type Result, type Signer } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
-import { refusedLines } from '../adapter.ts';
+import { refusedLines, runLines } from '../adapter.ts';
 import type { Answer, Call } from '../answer.ts';
 import { GLASS_LINE } from '../capability-lines.ts';
 import { earlierLines } from '../earlier.ts';
@@ -216,14 +216,23 @@ async function ranByExecutor(turning: Turning, turned: Turned): Promise<Answer> 
   const { keyturn, seen, call } = turning;
   const { intent_id, tool } = seen.intent;
   sayStep(call, [`[OK] An executor runs ${visible(tool)}`]);
-  const { run } = await interruptible((signal) => keyturn.intents.waitFor({ intent_id, signal }));
-  const output = run && !('absent' in run.output) ? run.output : { stdout: '', stderr: '' };
-  const printed = `${output.stdout}${output.stderr}`.split('\n').filter((line) => line !== '');
+  await interruptible((signal) => keyturn.intents.waitFor({ intent_id, signal }));
+  const run = await runUnder(turning, turned);
   const result = resultOf(turning, turned, null);
-  const lines = [...printed.map((line) => visible(line)), ...(await undoLines(keyturn, intent_id))];
-  if (run?.result === 'success') return { result, lines: ['[OK] Succeeded', ...lines] };
-  const refusal = new Refusal(run?.result === null ? 'RUN_IN_DOUBT' : 'RUN_FAILED');
-  return { result, lines: [`[ERROR] ${run?.result ?? 'in doubt'}`, ...lines], refusal };
+  if (!run?.result || run.finished_at === null)
+    return { result, lines: ['[ERROR] in doubt'], refusal: new Refusal('RUN_IN_DOUBT') };
+  const output = await keyturn.runs.output({ execution_id: run.execution_id });
+  const told = runLines({
+    ...run,
+    ...('absent' in output ? { stdout: '', stderr: '' } : output),
+    result: run.result,
+    finished_at: run.finished_at,
+    left_out: { stdout: 0, stderr: 0 },
+    folder: run.reports,
+    reports_missing: null,
+  });
+  const lines = [...told, ...(await undoLines(keyturn, intent_id))];
+  return { result, lines, ...(run.result !== 'success' && { refusal: new Refusal('RUN_FAILED') }) };
 }
 
 /** How it can be undone, where its tool says so. The run is recorded by now: that this cannot be told changes nothing about it. */

@@ -56,9 +56,8 @@ function seqOf(text: string | undefined): number | undefined {
   return Number(text);
 }
 
-function jsonOf({ seq, at, kind, subject, body }: Entry): string {
-  const entry = { seq, at, kind, subject, words: entrySentence({ kind, body }) };
-  const result: Result<'watch'> = { entry };
+function jsonOf(entry: Entry): string {
+  const result: Result<'watch'> = { entry: { ...entry, words: entrySentence(entry) } };
   return jsonLine({ ok: true, command: 'watch', result });
 }
 

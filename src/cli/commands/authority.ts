@@ -91,7 +91,8 @@ export const AUTHORITY: readonly Spec[] = [
   },
   {
     name: 'policy diff',
-    about: 'what would change if the files in policies/ were activated',
+    about:
+      'how the files in policies/ differ from the active policies, and which recent decisions would change',
     options: [
       { flags: '--recent <n>', about: 'how many of the newest entries to look at; 1000 unless told' },
     ],

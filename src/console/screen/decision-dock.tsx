@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
-import { askAhead, takeMay } from '../ahead.ts';
 import { type Intent, useApp, useMe, useOrder, useTold } from '../app.ts';
 import { useCell } from '../cell.ts';
 import { useNow, whenIdle } from '../clock.ts';
@@ -11,6 +10,7 @@ import type { ScreenLook } from '../look.ts';
 import type { Looked } from '../looked.ts';
 import { nextIn } from '../order.ts';
 import { type Button, Dock, type DockProps, ReasonDock, SigningDock } from '../part/dock.tsx';
+import { prefetch, takeMay } from '../prefetch.ts';
 import { useSigning } from '../signing.ts';
 import { deedOf } from '../words.ts';
 import { dockIn } from './dock-words.tsx';
@@ -57,7 +57,7 @@ export function DecisionDock({ looked, intent, stale, redraw, look, began }: Pro
     return whenIdle(() => {
       for (const step of [1, -1]) {
         const near = nextIn(order, intent_id, step);
-        if (near) askAhead(app, me, near);
+        if (near) prefetch(app, me, near);
       }
     });
   }, [intent_id, may.value === null]);

@@ -1,6 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
-import { takeLooked } from '../ahead.ts';
 import { type Intent, type Me, useApp, useMe, useOrder, useTold } from '../app.ts';
 import { useCell } from '../cell.ts';
 import { useNow } from '../clock.ts';
@@ -13,6 +12,7 @@ import { MoreOf } from '../part/deed.tsx';
 import { Icon, Tag } from '../part/icon.tsx';
 import { LookedDeed } from '../part/looked-deed.tsx';
 import { Dig, Fold, PrintedText, Target, Val, Words } from '../part/text.tsx';
+import { takeLooked } from '../prefetch.ts';
 import {
   approvalOf,
   calledExecutor,

@@ -1,13 +1,14 @@
-import type { Keyturn } from '../../keyturn.ts';
+import type { Keyturn, NotifyPlace } from '../../keyturn.ts';
 import type { Occasion } from './message.ts';
 
-/** What became due in this time: reminders before an intent expires, escalations, and runs that are in doubt since. */
+/** What became due since this place: reminders before an intent expires, escalations, and runs that are in doubt since. */
 export async function dueIn(
   keyturn: Keyturn,
-  from_ms: number,
+  place: NotifyPlace,
   until: Date,
-  doubts: ReadonlySet<string>,
+  begun: Awaited<ReturnType<Keyturn['begunRuns']>>,
 ): Promise<Occasion[]> {
+  const from_ms = Date.parse(place.until);
   const { remind_before_s, escalate_after_s } = keyturn.config.notify;
   const isDue = (at_ms: number) => at_ms > from_ms && at_ms <= until.getTime();
   const at = until.toISOString();
@@ -24,10 +25,12 @@ export async function dueIn(
     if (added.length > 0)
       found.push({ event: 'escalation', occasion: [about.intent_id, ...added].join(' '), at, about, added });
   }
-  for (const { intent_id, execution_id, state } of (await keyturn.runs.inDoubt()).runs) {
-    if (state !== 'dead' || doubts.has(execution_id)) continue;
+  for (const { intent_id, execution_id, is_lost } of begun) {
+    if (!is_lost || place.doubts.includes(execution_id)) continue;
     const about = await keyturn.intents.get({ intent_id });
-    if (about.status === 'claimed') found.push({ event: 'in_doubt', occasion: execution_id, at, about });
+    // Its end may have been recorded meanwhile.
+    if (about.status === 'claimed' && about.runs.at(-1)?.execution_id === execution_id)
+      found.push({ event: 'in_doubt', occasion: execution_id, at, about });
   }
   return found;
 }

@@ -79,6 +79,7 @@ function furtherOf(kept: NotifyPlace, own: NotifyPlace): NotifyPlace {
   return {
     seq: Math.max(kept.seq, own.seq),
     until: [kept.until, own.until].sort()[1]!,
+    doubts: [...new Set([...kept.doubts, ...own.doubts])],
     gone: kept.gone ?? own.gone,
   };
 }
@@ -92,8 +93,6 @@ class Channel {
   readonly #routes: readonly Route[];
   readonly #digest: string;
   #place: NotifyPlace | null = null;
-  /** Runs in doubt that were told of. After a restart they are told of again. */
-  readonly #doubts = new Set<string>();
 
   constructor(keyturn: Keyturn, name: string, target: NotifyTarget, request: NotifierRequest) {
     this.#keyturn = keyturn;
@@ -123,13 +122,13 @@ class Channel {
     // Another service may have told of more meanwhile; or this one did, and could not write it down.
     const known = kept && this.#place ? furtherOf(kept, this.#place) : (kept ?? this.#place);
     const now = new Date().toISOString();
-    this.#place = known ?? { seq: (await this.#keyturn.queue()).entries, until: now, gone: null };
+    this.#place = known ?? { seq: (await this.#keyturn.queue()).entries, until: now, doubts: [], gone: null };
     if (this.#place.gone === this.#digest) return;
     await this.#keep({ ...this.#place, gone: null });
     const stop = new AbortController();
     const signal = AbortSignal.any([mine, stop.signal]);
     try {
-      await Promise.all([this.#tellEntries(signal, stop, mine), this.#tellDue(signal, stop)]);
+      await Promise.all([this.#tellEntries(signal, stop, mine), this.#tellDue(signal, stop, mine)]);
     } finally {
       stop.abort();
     }
@@ -141,13 +140,18 @@ class Channel {
       // What was not sent when the turn ended is sent in the next one, by this service or by another.
       if (!is_told && signal.aborted) return;
       const place = { ...this.#place!, seq: entry.seq + 1 };
-      // Another service may have this turn by now, and be further: its place must not be replaced.
-      const is_lost = mine.aborted && !this.#request.signal.aborted;
-      if (is_told && !is_lost) await this.#keep(place);
+      if (is_told) await this.#told(place, mine);
       // What tells nothing is kept in memory: after a restart it is looked at again, and tells nothing again.
       else this.#place = place;
       if (this.#place!.gone !== null) stop.abort();
     }
+  }
+
+  /** Another service may have this turn by now, and be further: its place must not be replaced. */
+  async #told(place: NotifyPlace, mine: AbortSignal): Promise<void> {
+    const is_lost = mine.aborted && !this.#request.signal.aborted;
+    if (is_lost) this.#place = place;
+    else await this.#keep(place);
   }
 
   async #tellEntry(entry: Entry, signal: AbortSignal): Promise<boolean> {
@@ -165,22 +169,23 @@ class Channel {
     });
   }
 
-  async #tellDue(signal: AbortSignal, stop: AbortController): Promise<void> {
+  async #tellDue(signal: AbortSignal, stop: AbortController, mine: AbortSignal): Promise<void> {
     const { look_ms = LOOK_MS } = this.#request;
     while (!signal.aborted) {
       const until = new Date();
-      for (const due of await dueIn(this.#keyturn, Date.parse(this.#place!.until), until, this.#doubts))
-        await this.#tellOne(due, signal);
+      const begun = await this.#keyturn.begunRuns();
+      for (const due of await dueIn(this.#keyturn, this.#place!, until, begun)) {
+        const is_told = await this.#tell(due, signal);
+        const { doubts } = this.#place!;
+        if (is_told && due.event === 'in_doubt')
+          await this.#told({ ...this.#place!, doubts: [...doubts, due.occasion] }, mine);
+      }
       if (signal.aborted) return;
-      await this.#keep({ ...this.#place!, until: until.toISOString() });
+      const doubts = this.#place!.doubts.filter((id) => begun.some((one) => one.execution_id === id));
+      await this.#keep({ ...this.#place!, until: until.toISOString(), doubts });
       if (this.#place!.gone !== null) stop.abort();
       await pause(look_ms, null, { signal }).catch(() => {});
     }
-  }
-
-  async #tellOne(due: Occasion, signal: AbortSignal): Promise<void> {
-    await this.#tell(due, signal);
-    if (due.event === 'in_doubt' && !signal.aborted) this.#doubts.add(due.occasion);
   }
 
   async #tell(occasion: Occasion, signal: AbortSignal): Promise<boolean> {

@@ -88,19 +88,20 @@ export interface Begun {
   readonly server_ms: number;
 }
 
+/** With one of these a commit is acknowledged before it is on a disk, here or where a standby should have it. */
+const WEAK = `current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')`;
+
 /**
- * What a write must find in its session, or it writes nothing: our mark, nulls that are nulls, and warnings that are told. The
- * attacker is a pooler that gives one session to many, with whatever each of them set there.
+ * What a write must find in its session, or it writes nothing: the session that we began, with our mark, nulls that are nulls,
+ * warnings that are told, and commits that are durable. The attacker is a pooler that runs a statement in another session, or
+ * gives one session to many, with whatever each of them set there.
  */
-export const READY = `concat_ws(' ', current_setting('${MARK}', true), current_setting('array_nulls'),
-  current_setting('client_min_messages'))`;
+export const READY = `concat_ws(' ', pg_backend_pid(), current_setting('${MARK}', true), current_setting('array_nulls'),
+  current_setting('client_min_messages'), CASE WHEN ${WEAK} THEN 'weak' ELSE 'durable' END)`;
 
-function readyWith(mark: string): string {
-  return `${mark} on warning`;
+function readyWith(pid: number, mark: string): string {
+  return `${pid} ${mark} on warning durable`;
 }
-
-/** A commit in such a session is acknowledged before it is on a disk, here or where a standby should have it. */
-const WEAK: readonly string[] = ['off', 'local', 'remote_write'];
 
 // A server that waits for standbys to apply a commit promises more than `on`; that is left as it is. Not every server
 // knows transaction_timeout; one that does must not end a transaction that waits for its turn.
@@ -108,10 +109,9 @@ const BEGIN = `
   SELECT pg_backend_pid() AS pid,
     (SELECT extract(epoch FROM backend_start)::text FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started,
     current_setting('fsync') AS fsync, current_setting('server_encoding') AS encoding,
-    pg_is_in_recovery() AS in_recovery, ${READY} AS ready,
+    pg_is_in_recovery() AS in_recovery,
     (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS server_ms,
-    CASE WHEN current_setting('synchronous_commit') IN (${WEAK.map((weak) => `'${weak}'`).join()})
-      THEN set_config('synchronous_commit', 'on', false) END,
+    CASE WHEN ${WEAK} THEN set_config('synchronous_commit', 'on', false) END, ${READY} AS ready,
     CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL
       THEN set_config('transaction_timeout', '0', false) END,
     (SELECT string_agg(name, ', ') FROM unnest($1::text[], $2::text[]) AS asked (name, value)
@@ -129,7 +129,7 @@ export async function begin(
   const { rows } = await client.query(asked);
   const { pid, started, fsync, encoding, in_recovery, server_ms, ready, others } = rows[0];
   if (encoding !== 'UTF8') refuse('STORE_CORRUPT', `The database has the encoding ${encoding}, not UTF8.`);
-  if (others !== null || ready !== readyWith(mark)) return null;
+  if (others !== null || ready !== readyWith(pid, mark)) return null;
   if (options.access === 'write' && fsync !== 'on')
     refuse('WRITE_FAILED', 'The server runs with fsync = off: it would acknowledge what it can lose.');
   // What a standby has may be old. After a failover the address leads to another server, soon.
@@ -139,25 +139,18 @@ export async function begin(
 
 /** What the server says of the session in which a statement ran. It is part of the answer and costs no round trip. */
 export interface Ran {
-  readonly ran_in: number;
-  readonly durable: string;
   readonly ready: string;
 }
 
-export const RAN = `pg_backend_pid() AS ran_in, current_setting('synchronous_commit') AS durable, ${READY} AS ready`;
+export const RAN = `${READY} AS ready`;
 
 /**
- * Why what this session acknowledges may be lost; null when it may not. A pooler that changes sessions between
+ * Refuses what a session answers that may lose what it acknowledges. A pooler that changes sessions between
  * transactions runs a statement in one that was never made ready, without an error.
  */
-export function doubtOf(backend: Backend, { ran_in, durable, ready }: Ran): string | null {
-  if (ran_in !== backend.pid || ready !== backend.ready) return POOLER;
-  if (WEAK.includes(durable))
-    return `The session has synchronous_commit = ${durable}: it acknowledges what it can lose.`;
-  return null;
-}
-
-export function requireReady(backend: Backend, ran: Ran): void {
-  const doubt = doubtOf(backend, ran);
-  if (doubt) refuse('WRITE_FAILED', doubt);
+export function requireReady(backend: Backend, { ready }: Ran): void {
+  if (ready === backend.ready) return;
+  if (ready === backend.ready.replace('durable', 'weak'))
+    refuse('WRITE_FAILED', 'The session acknowledges what it can lose: see synchronous_commit.');
+  refuse('WRITE_FAILED', POOLER);
 }

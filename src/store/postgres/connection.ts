@@ -30,6 +30,8 @@ interface Answer<R> {
   readonly rows: R[];
   /** What the server says it did: `COMMIT` is answered with `ROLLBACK` when the transaction had failed. */
   readonly command: string;
+  /** How many rows it says it wrote. */
+  readonly count: number;
 }
 
 /**
@@ -179,8 +181,8 @@ function connectionOf(
     ask: async (asked) => {
       waiting += 1;
       try {
-        const { rows, command } = await client.query(asked as { text: string; values?: unknown[] });
-        return { rows, command };
+        const answer = await client.query(asked as { text: string; values?: unknown[] });
+        return { rows: answer.rows, command: answer.command, count: answer.rowCount ?? 0 };
       } finally {
         waiting -= 1;
         heard_ms = performance.now();

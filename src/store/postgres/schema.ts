@@ -1,5 +1,4 @@
 import type { Digest } from '../../canonical/digest.ts';
-import { PROJECTIONS, ROW_NAMES } from '../../fold/projection.ts';
 import { refuse } from '../../refusal.ts';
 import { TABLES } from '../agent-tables.ts';
 import { AGENT_MIGRATION } from './agent-schema.ts';
@@ -9,11 +8,6 @@ import { isMissingTable } from './failure.ts';
 import { FOUNDING } from './read.ts';
 import { isStorable, type Tenant } from './rows.ts';
 import { together } from './together.ts';
-
-/** Rows that are listed at once. */
-const LISTED = ROW_NAMES.filter((name) => PROJECTIONS[name].statuses && !PROJECTIONS[name].paged)
-  .map((name) => `'${name}'`)
-  .join();
 
 /**
  * What rows that are listed in pages can be of. There is none on `seq` alone: the server would walk it for a value that no row has. And
@@ -45,7 +39,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE keyturn.tenant (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text COLLATE "C" NOT NULL UNIQUE,
-    size bigint NOT NULL DEFAULT 0 CHECK (size >= 0),
+    size bigint NOT NULL DEFAULT 0,
     last text COLLATE "C" NOT NULL DEFAULT repeat('0', 64),
     generation bigint NOT NULL DEFAULT 0
   ) WITH (fillfactor = 10);
@@ -90,8 +84,6 @@ export const MIGRATIONS: readonly string[] = [
     state text COLLATE "C" NOT NULL,
     PRIMARY KEY (tenant, name, key)
   ) WITH (fillfactor = 70);
-  CREATE INDEX listed_rows ON keyturn.projection (tenant, name, seq)
-    WHERE name IN (${LISTED});
   ${PAGED_INDEXES}
 
   CREATE TABLE keyturn.object (

@@ -2,7 +2,7 @@ import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { CheckedCommit, StoredLedger } from '../decide.ts';
 import type { Tip } from '../store.ts';
-import { doubtOf, type Ran, requireReady } from './begin.ts';
+import { RAN, type Ran, requireReady } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { type BatchDraft, draftBatch } from './draft.ts';
 import { isNo, isTaken } from './failure.ts';
@@ -18,7 +18,7 @@ import {
   wantedOf,
 } from './snapshot.ts';
 import { together } from './together.ts';
-import { type WriteAnswer, writeBatch } from './write.ts';
+import { writeBatch } from './write.ts';
 
 /** What this process knows of the chain: true as long as the chain still ends there. */
 export interface KnownChain {
@@ -72,10 +72,15 @@ export function workOf(
 }
 
 /** Why a write that was acknowledged may be lost all the same; null when it may not. */
-function doubtAfter(db: Connection, warnings: number, ran: Ran): Refusal | null {
-  const doubt =
-    db.warnings() > warnings ? 'The server gave a warning beside a commit.' : doubtOf(db.backend, ran);
-  return doubt ? new Refusal('WRITE_FAILED', doubt) : null;
+function doubtAfter(db: Connection, warnings: number): Refusal | null {
+  if (db.warnings() === warnings) return null;
+  return new Refusal('WRITE_FAILED', 'The server gave a warning beside a commit.');
+}
+
+/** Nothing was written, so there is time to ask in which session. */
+async function requireOurs(db: Connection): Promise<void> {
+  const { rows } = await db.ask<Ran & { [column: string]: unknown }>({ text: `SELECT ${RAN}` });
+  requireReady(db.backend, rows[0]!);
 }
 
 /**
@@ -107,19 +112,16 @@ export async function quickly(
   if (draft === null || draft.commits.length < batch.length || !areProven(presumed, rowsOf(draft)))
     return null;
   const warnings = db.warnings();
-  let ran: WriteAnswer;
+  let is_written: boolean;
   try {
-    ran = await writeBatch(db, tenant, draft, generation);
+    is_written = await writeBatch(db, tenant, draft, generation);
   } catch (error) {
     if (isTaken(error)) return null;
     if (isNo(error)) throw error;
     return { unanswered: draft, cause: error };
   }
-  if (!ran.moved) {
-    requireReady(db.backend, ran);
-    return null;
-  }
-  const doubt = doubtAfter(db, warnings, ran);
+  if (!is_written) return null;
+  const doubt = doubtAfter(db, warnings);
   return doubt ? { unanswered: draft, cause: doubt } : advanced(draft, generation, snapshot);
 }
 
@@ -206,14 +208,14 @@ async function writeAndCommit(
   const warnings = db.warnings();
   let doubt: Refusal | null;
   try {
-    const [ran, { command }] = await together([
+    const [is_written, { command }] = await together([
       writeBatch(db, tenant, draft, generation),
       db.ask({ text: 'COMMIT' }),
     ]);
-    if (!ran.moved) requireReady(db.backend, ran);
-    if (!ran.moved || command !== 'COMMIT')
+    if (!is_written) await requireOurs(db);
+    if (!is_written || command !== 'COMMIT')
       refuse('STORE_CORRUPT', 'The end of the chain moved under its lock.');
-    doubt = doubtAfter(db, warnings, ran);
+    doubt = doubtAfter(db, warnings);
   } catch (error) {
     if (isNo(error) || error instanceof Refusal) throw error;
     return { unanswered: draft, cause: error };

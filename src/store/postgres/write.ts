@@ -1,9 +1,10 @@
+import type { Digest } from '../../canonical/digest.ts';
 import { erasedClaim } from '../../gate/claims.ts';
 import { insertFrom } from '../agent-sql.ts';
 import { type AgentTable, TABLES } from '../agent-tables.ts';
-import type { PlannedRow } from '../decide.ts';
+import type { CheckedCommit } from '../decide.ts';
 import { agentValues, typesOf } from './agent.ts';
-import { RAN, type Ran, READY } from './begin.ts';
+import { READY } from './begin.ts';
 import type { Connection, PreparedQuery } from './connection.ts';
 import type { BatchDraft } from './draft.ts';
 import type { Tenant } from './rows.ts';
@@ -54,7 +55,7 @@ const PARTS = {
     text: (values: string) => `
       UPDATE keyturn.projection p SET status = v.status, tool = v.tool, state = v.state
       FROM moved_end, ${values} AS v (name, key, status, tool, state)
-      WHERE p.tenant = moved_end.id AND p.name = v.name AND p.key = v.key`,
+      WHERE p.tenant = $1 AND p.name = v.name AND p.key = v.key`,
   },
   objects: {
     letters: 'o',
@@ -88,25 +89,16 @@ function agentParts(): Record<AgentTable, Part> {
   return Object.fromEntries(parts) as Record<AgentTable, Part>;
 }
 
-/** The rows that each part is given. */
-type Values = Readonly<Record<PartName, readonly (readonly unknown[])[]>>;
+type Rows = readonly (readonly unknown[])[];
 
-/** Where it ran, and whether it wrote. It did not when the chain ends elsewhere, or the session is another one. */
-export interface WriteAnswer extends Ran {
-  readonly moved: boolean;
-}
-
+/** Whether it wrote. It did not when the chain ends elsewhere, or the session is not ready. */
 export async function writeBatch(
   db: Connection,
   tenant: Tenant,
   draft: BatchDraft,
   generation: number,
-): Promise<WriteAnswer> {
-  const { ready } = db.backend;
-  const { rows } = await db.ask<WriteAnswer & { [column: string]: unknown }>(
-    writeAsked(tenant, draft, generation, ready),
-  );
-  return rows[0]!;
+): Promise<boolean> {
+  return (await db.ask(writeAsked(tenant, draft, generation, db.backend.ready))).count > 0;
 }
 
 function writeAsked({ id }: Tenant, draft: BatchDraft, generation: number, ready: string): PreparedQuery {
@@ -114,16 +106,14 @@ function writeAsked({ id }: Tenant, draft: BatchDraft, generation: number, ready
   const values: unknown[] = [id, before.size, before.last, generation, after.size, after.last, ready];
   const parts: WrittenPart[] = [];
   let name = 'write ';
-  for (const [part, rows] of Object.entries(valuesOf(draft)) as [
-    PartName,
-    readonly (readonly unknown[])[],
-  ][]) {
+  for (const [part, rows] of rowsOf(draft)) {
     if (rows.length === 0) continue;
     const { types, letters }: Part = PARTS[part];
-    parts.push({ part, first: values.length + 1, is_one: rows.length === 1 });
-    if (rows.length === 1) values.push(...rows[0]!);
+    const is_one = rows.length === 1;
+    parts.push({ part, first: values.length + 1, is_one });
+    if (is_one) values.push(...rows[0]!);
     else for (const i of types.keys()) values.push(rows.map((row) => row[i]));
-    name += rows.length === 1 ? `${letters}1` : letters;
+    name += is_one ? `${letters}1` : letters;
   }
   return { name, text: textOf(name, parts), values };
 }
@@ -143,9 +133,11 @@ function textOf(name: string, parts: readonly WrittenPart[]): string {
   if (known !== undefined) return known;
   const written = parts.map(({ part, first, is_one }) => {
     const { types, text }: Part = PARTS[part];
-    return `${part} AS (${text(is_one ? oneOf(types, first) : manyOf(types, first))})`;
+    return text(is_one ? oneOf(types, first) : manyOf(types, first));
   });
-  const made = `WITH ${[MOVE, ...written].join()} SELECT ${RAN}, EXISTS (SELECT FROM moved_end) AS moved`;
+  const [entries, ...others] = written;
+  const beside = others.map((text, i) => `${parts[i + 1]!.part} AS (${text})`);
+  const made = `WITH ${[MOVE, ...beside].join()} ${entries}`;
   STATEMENTS.set(name, made);
   return made;
 }
@@ -160,42 +152,40 @@ function manyOf(types: readonly string[], first: number): string {
   return `unnest(${types.map((type, i) => `$${first + i}::${type}[]`).join()})`;
 }
 
-function valuesOf(draft: BatchDraft): Values {
-  const { before, entries, claims, rows, commits } = draft;
-  const erased = new Set(commits.flatMap(({ erase }) => erase));
-  const objects = new Map(
-    commits.flatMap((commit) => commit.objects).map(({ digest, bytes }) => [digest, bytes]),
-  );
-  const isNew = ({ row }: PlannedRow) => row.seq >= before.size;
-  return {
-    entries: entries.map(({ seq, hash, peak, at, subject, kind, signer, bytes }) => [
-      seq,
-      hash,
-      peak === hash ? null : peak,
-      at,
-      subject,
-      kind,
-      signer,
-      bytes,
-    ]),
-    claims,
-    made: rows
-      .filter(isNew)
-      .map(({ row, status, tool, proposer, actor, text }) => [
-        row.name,
-        row.key,
-        row.seq,
-        status,
-        tool,
-        proposer,
-        actor,
-        text,
-      ]),
-    changed: rows
-      .filter((row) => !isNew(row))
-      .map(({ row, status, tool, text }) => [row.name, row.key, status, tool, text]),
-    objects: [...objects].filter(([digest]) => !erased.has(digest)),
-    erased: [...erased].map((digest) => [digest]),
-    ...agentValues(draft.agent_rows),
-  };
+/**
+ * What each part is given. The entries are first: they are the statement itself, so the server says how many of them it wrote, and has no
+ * row to answer with.
+ */
+function rowsOf({ before, entries, claims, rows, agent_rows, commits }: BatchDraft): [PartName, Rows][] {
+  const made: unknown[][] = [];
+  const changed: unknown[][] = [];
+  for (const { row, status, tool, proposer, actor, text } of rows)
+    if (row.seq >= before.size) made.push([row.name, row.key, row.seq, status, tool, proposer, actor, text]);
+    else changed.push([row.name, row.key, status, tool, text]);
+  const written = entries.map(({ seq, hash, peak, at, subject, kind, signer, bytes }) => {
+    return [seq, hash, peak === hash ? null : peak, at, subject, kind, signer, bytes];
+  });
+  const parts: [PartName, Rows][] = [
+    ['entries', written],
+    ['claims', claims],
+    ['made', made],
+    ['changed', changed],
+    ...objectRows(commits),
+  ];
+  if (agent_rows.length > 0) parts.push(...(Object.entries(agentValues(agent_rows)) as [AgentTable, Rows][]));
+  return parts;
+}
+
+function objectRows(commits: readonly CheckedCommit[]): [PartName, Rows][] {
+  const erased = new Set<Digest>();
+  const objects = new Map<Digest, Uint8Array>();
+  for (const commit of commits) {
+    for (const { digest, bytes } of commit.objects) objects.set(digest, bytes);
+    for (const digest of commit.erase) erased.add(digest);
+  }
+  for (const digest of erased) objects.delete(digest);
+  return [
+    ['objects', [...objects]],
+    ['erased', Array.from(erased, (digest) => [digest])],
+  ];
 }

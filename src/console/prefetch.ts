@@ -1,44 +1,44 @@
 import { type App, type Me, meAmong } from './app.ts';
 import { mayI } from './deciding.ts';
-import { type Ahead, lookAt } from './looked.ts';
+import { lookAt, type Prefetched } from './looked.ts';
 import { isNarrow, screenOf } from './order.ts';
 import type { QueueItem } from './types.ts';
 
 const aboutOf = (hash: string, me: Me | null) => `${hash} ${me?.key ?? ''}`;
 
 /** Asks for a proposal and for whether it may be decided on, at once. */
-export function askAhead(
-  app: Pick<App, 'api' | 'ahead'>,
+export function prefetch(
+  app: Pick<App, 'api' | 'prefetched'>,
   me: Me | null,
   { intent_id, hash }: Pick<QueueItem, 'intent_id' | 'hash'>,
-): Ahead {
-  const known = app.ahead.get(intent_id);
+): Prefetched {
+  const known = app.prefetched.get(intent_id);
   if (known) return known;
-  const asked: Ahead = {
+  const asked: Prefetched = {
     looked: lookAt(app.api, intent_id),
     may: me && mayI(app, me, { intent_id, hash }),
     about: aboutOf(hash, me),
   };
-  const forget = () => app.ahead.get(intent_id) === asked && app.ahead.delete(intent_id);
+  const forget = () => app.prefetched.get(intent_id) === asked && app.prefetched.delete(intent_id);
   asked.looked?.catch(forget);
   asked.may?.catch(forget);
-  app.ahead.set(intent_id, asked);
+  app.prefetched.set(intent_id, asked);
   return asked;
 }
 
-export function takeLooked(app: Pick<App, 'api' | 'ahead' | 'queue'>, me: Me | null, intent_id: string) {
+export function takeLooked(app: Pick<App, 'api' | 'prefetched' | 'queue'>, me: Me | null, intent_id: string) {
   const listed = app.queue.get()?.get(intent_id);
-  const asked = listed ? askAhead(app, me, listed) : null;
+  const asked = listed ? prefetch(app, me, listed) : null;
   const looked = asked?.looked ?? lookAt(app.api, intent_id);
   if (asked) asked.looked = null;
   return looked;
 }
 
 /** An answer about another hash than the one that is drawn, or about another person, is none. */
-export function takeMay(app: Pick<App, 'api' | 'ahead'>, me: Me, intent_id: string, hash: string) {
-  const asked = app.ahead.get(intent_id);
+export function takeMay(app: Pick<App, 'api' | 'prefetched'>, me: Me, intent_id: string, hash: string) {
+  const asked = app.prefetched.get(intent_id);
   const may = asked?.about === aboutOf(hash, me) ? asked.may : null;
-  app.ahead.delete(intent_id);
+  app.prefetched.delete(intent_id);
   return may ?? mayI(app, me, { intent_id, hash });
 }
 
@@ -50,6 +50,6 @@ export async function askFirst(app: App): Promise<void> {
   const { current } = screenOf(app.route.get(), app.inOrder(queue, name), isNarrow());
   const item = queue?.get(current ?? '');
   if (!item) return;
-  const { looked, may } = askAhead(app, me, item);
+  const { looked, may } = prefetch(app, me, item);
   await Promise.all([looked, may]);
 }

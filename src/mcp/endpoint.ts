@@ -54,7 +54,7 @@ interface Told extends Pick<Answered, 'written'> {
 }
 
 /** One client of the gate, in either protocol. It decides nothing: each request is a verb of the caller. */
-export class McpDoor {
+export class McpEndpoint {
   readonly #open: () => Promise<McpCaller>;
   readonly #options: DoorOptions;
   readonly #going = new Map<RequestId, AbortController>();
