@@ -7,13 +7,14 @@ import { queryOf, searchFor } from '../src/finder/search-index.ts';
 import { type Simulation, simulationSchema } from '../src/finder/simulation.ts';
 import { termsIn, unitsOf, withoutData } from '../src/finder/text.ts';
 import { spokenGoal, wordsFor } from './finder-words.ts';
+import type { Sizes } from './sizes.ts';
 import type { Row } from './table.ts';
+import type { Workshop } from './workshop.ts';
 
+/** Of which the words of a goal name one. */
 const SIMULATIONS = 10_000;
 /** Whether something is left behind does not depend on the catalog; how long so many queries take does. */
 const MEMORY_SIMULATIONS = 1_000;
-const TIMED = 2_000;
-const QUERIES = 100_000;
 const MOST = 1.6;
 /** What the garbage collector leaves lying about is not growth. */
 const FLAT = 1.1;
@@ -21,34 +22,34 @@ const FLAT = 1.1;
 export const finderFigure = { name: 'finder', rows: finderRows };
 
 /** The finder against the bare search of the same terms in the same index, in turn. */
-async function finderRows(): Promise<Row[]> {
-  const catalog = catalogWith(SIMULATIONS);
+async function finderRows(_: Workshop, { finder: sizes }: Sizes): Promise<Row[]> {
+  const catalog = catalogWith(sizes.simulations);
   const { active } = indexCatalog(catalog);
   const finder = createFinder();
   const request = (i: number): FinderRequest => ({ ...HEAD, catalog, utterance: utterance(i) });
   const query = (i: number) => queryOf(termsIn(unitsOf(withoutData(utterance(i)))));
   for (let i = 0; i < 200; i++) [finder.find(request(i)), searchFor(active, query(i))];
   const times = { ours: [] as number[], bare: [] as number[] };
-  for (let i = 0; i < TIMED; i++) {
+  for (let i = 0; i < sizes.timed; i++) {
     const [asked, bare] = [request(i), query(i)];
     times.bare.push(timed_us(() => searchFor(active, bare)));
     times.ours.push(timed_us(() => finder.find(asked)));
   }
-  return [ratioRow(p99(times.ours), p99(times.bare)), heapRow()];
+  return [ratioRow(sizes.simulations, p99(times.ours), p99(times.bare)), heapRow(sizes)];
 }
 
-function heapRow(): Row {
+function heapRow({ timed, queries }: Sizes['finder']): Row {
   const finder = createFinder();
   const catalog = catalogWith(MEMORY_SIMULATIONS);
   const ask = (i: number) => finder.find({ ...HEAD, catalog, utterance: utterance(i) });
-  for (let i = 0; i < TIMED; i++) ask(i);
+  for (let i = 0; i < timed; i++) ask(i);
   const before_mb = heap_mb();
-  for (let i = 0; i < QUERIES; i++) ask(i);
-  return memoryRow(before_mb, heap_mb());
+  for (let i = 0; i < queries; i++) ask(i);
+  return memoryRow(queries, before_mb, heap_mb());
 }
 
 function catalogWith(size: number): Catalog {
-  const all = definitions().slice(0, size);
+  const all = definitions(size);
   return catalogOf(all, new Map(all.map(({ id }) => [id, 'Active' as const])));
 }
 
@@ -67,10 +68,10 @@ function heap_mb(): number {
   return process.memoryUsage().heapUsed / 1e6;
 }
 
-function ratioRow(ours_us: number, bare_us: number): Row {
+function ratioRow(simulations: number, ours_us: number, bare_us: number): Row {
   const ratio = ours_us / bare_us;
   return {
-    figure: `finder over ${SIMULATIONS.toLocaleString('en')} simulations, p99`,
+    figure: `finder over ${simulations.toLocaleString('en')} simulations, p99`,
     measured: `${ratio.toFixed(2)} x`,
     asked: `<= ${MOST}`,
     verdict: ratio <= MOST ? 'ok' : 'MISSED',
@@ -78,10 +79,10 @@ function ratioRow(ours_us: number, bare_us: number): Row {
   };
 }
 
-function memoryRow(before_mb: number, after_mb: number): Row {
+function memoryRow(queries: number, before_mb: number, after_mb: number): Row {
   const growth = after_mb / before_mb;
   return {
-    figure: `finder, heap after ${QUERIES.toLocaleString('en')} queries`,
+    figure: `finder, heap after ${queries.toLocaleString('en')} queries`,
     measured: `${growth.toFixed(2)} x`,
     asked: `flat (<= ${FLAT})`,
     verdict: growth <= FLAT ? 'ok' : 'MISSED',
@@ -105,8 +106,8 @@ function thing(n: number): string {
 
 const objectOf = (i: number) => `${thing(i % 900)} ${thing(7000 - Math.floor(i / 12))}`;
 
-function definitions(): Simulation[] {
-  return Array.from({ length: SIMULATIONS }, (_, i) => {
+function definitions(length: number): Simulation[] {
+  return Array.from({ length }, (_, i) => {
     const [verb, object] = [VERBS[i % VERBS.length]!, objectOf(i)];
     return simulationSchema.parse({
       id: `s${i}`,

@@ -18,7 +18,8 @@ const crowdOf = (size: number): Crowd => ({
   entries: size,
 });
 
-async function growthRows({ folder, ask }: Workshop, { runs, crowd: big }: Sizes): Promise<Row[]> {
+async function growthRows({ folder, ask }: Workshop, sizes: Sizes): Promise<Row[]> {
+  const { runs, crowd: big } = sizes;
   const asked = { root: join(folder, 'growth'), rounds: runs, small: crowdOf(10), big };
   const { small_ms, big_ms, entries, first_ms } = await ask('measureGrowth', asked);
   const ratio = big_ms / small_ms;
@@ -31,6 +32,6 @@ async function growthRows({ folder, ask }: Workshop, { runs, crowd: big }: Sizes
       verdict: ratio <= MOST ? 'ok' : 'MISSED',
       baseline: `${big_ms.toFixed(2)} ms against ${small_ms.toFixed(2)} ms with 10 of each; the first one of a process, which reads ${count(entries)} entries, ${first_ms.toFixed(0)} ms`,
     },
-    ...(await policyRows(POLICIES)),
+    ...(await policyRows(POLICIES, sizes)),
   ];
 }

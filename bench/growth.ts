@@ -71,7 +71,7 @@ async function crowded(root: string, crowd: Crowd): Promise<Project> {
   const holder = generateKeyPair().public_key;
   await commit([enrolled('holder', holder)]);
   await commit(Array.from({ length: crowd.delegations }, () => delegated('holder', holder)));
-  await commit(Array.from({ length: crowd.entries }, (_, i) => frozen(i % 2 === 0)));
+  await commit(Array.from({ length: crowd.entries }, (_, i) => frozen(i)));
   for (const name of ['ada', 'planner'])
     await commit(Array.from({ length: crowd.entries }, (_, i) => assigned(name, i)));
   await commitTogether(store, crowd.intents, 'p0');
@@ -79,7 +79,7 @@ async function crowded(root: string, crowd: Crowd): Promise<Project> {
   return project;
 }
 
-type Act = readonly [kind: SignedKind, subject: string, facts: object];
+type Act = { [K in SignedKind]: readonly [kind: K, subject: string, facts: ActFacts<K>] }[SignedKind];
 
 const enrolled = (name: string, public_key = generateKeyPair().public_key): Act => [
   'key.enrolled',
@@ -89,28 +89,34 @@ const enrolled = (name: string, public_key = generateKeyPair().public_key): Act 
 
 function delegated(delegate: string, delegate_key: string): Act {
   const expires_at = new Date(Date.now() + 86_400_000).toISOString();
-  const more = { actions: ['tool:other'], approves: false, delegation: null, reason: 'A bench.' };
+  const more = {
+    actions: ['tool:other'],
+    approves: false,
+    grant: null,
+    delegation: null,
+    reason: 'A bench.',
+  };
   return ['delegation.granted', randomUUID(), { delegate, delegate_key, expires_at, ...more }];
 }
 
-/** Of a tool that is not the one that runs. */
-const frozen = (is_begin: boolean): Act => [
-  is_begin ? 'system.frozen' : 'system.unfrozen',
+/** Of a tool that is not the one that runs. Each says something else: the same words twice are one act. */
+const frozen = (i: number): Act => [
+  i % 2 === 0 ? 'system.frozen' : 'system.unfrozen',
   'system',
-  { scope: 'tool', name: 'other', reason: 'A bench.' },
+  { scope: 'tool', name: 'other', reason: `A bench, ${i}.` },
 ];
 
 const assigned = (name: string, i: number): Act => [
   'role.assigned',
   name,
-  { roles: [`role-${i % 2}`], reason: 'A bench.' },
+  { roles: [`role-${i % 2}`], reason: `A bench, ${i}.` },
 ];
 
 /** Many in one commit: what is measured comes later. */
 function committer(store: Store, origin: string, ada: OpenKey) {
   return async (acts: readonly Act[]): Promise<void> => {
     const events = acts.map(([kind, subject, facts]) =>
-      signedAt(origin, kind, subject, facts as ActFacts<SignedKind>, ada, new Date()),
+      signedAt(origin, kind, subject, facts, ada, new Date()),
     );
     for (let i = 0; i < events.length; i += 100)
       await store.commit({ events: events.slice(i, i + 100) as Event[] });

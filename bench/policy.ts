@@ -4,24 +4,28 @@ import { openEngine } from '../src/policy/engine.ts';
 import type { PolicyRequest } from '../src/policy/request.ts';
 import { CEDAR_SCHEMA } from '../src/policy/schema.ts';
 import { parsePolicySet } from '../src/policy/set.ts';
+import type { Sizes } from './sizes.ts';
 import type { Row } from './table.ts';
 import { timed, usual } from './timing.ts';
+import type { Workshop } from './workshop.ts';
 
 const POLICIES = [50];
-const ROUNDS = 60;
 const DECISIONS = 200;
 const MOST = 1.3;
 
-export const policyFigure = { name: 'policy decision', rows: () => policyRows(POLICIES) };
+export const policyFigure = {
+  name: 'policy decision',
+  rows: (_: Workshop, sizes: Sizes) => policyRows(POLICIES, sizes),
+};
 
-export async function policyRows(counts: readonly number[]): Promise<Row[]> {
+export async function policyRows(counts: readonly number[], { policy_rounds }: Sizes): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const count of counts) rows.push(await decisionRow(count));
+  for (const count of counts) rows.push(await decisionRow(count, policy_rounds));
   return rows;
 }
 
 /** The same question to the same policies, ours and Cedar's own call in turn. */
-async function decisionRow(count: number): Promise<Row> {
+async function decisionRow(count: number, rounds: number): Promise<Row> {
   const set = await parsePolicySet({
     files: [{ name: 'bench.cedar', text: policyTexts(count) }],
     quorums: null,
@@ -37,7 +41,7 @@ async function decisionRow(count: number): Promise<Row> {
   const bare = () => cedar.statefulIsAuthorized(call);
   if (!ours().allowed || set.policies.length !== count) throw new Error('the bench asks the wrong question');
   const times: { ours_us: number; bare_us: number }[] = [];
-  for (let round = 0; round < ROUNDS; round++)
+  for (let round = 0; round < rounds; round++)
     times.push({ bare_us: await each_us(bare), ours_us: await each_us(ours) });
   return rowOf(count, usual(times.map(({ ours_us }) => ours_us)), usual(times.map(({ bare_us }) => bare_us)));
 }

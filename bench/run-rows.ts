@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { DatabaseSync } from '@photostructure/sqlite';
+import { connect } from '../src/store/sqlite/database.ts';
+import { replaceLists } from '../src/store/sqlite/lists.ts';
 import { rowIdOf } from '../src/store/sqlite/schema.ts';
 import { type Project, turnedIntent } from './project.ts';
 
 const TENANT = 1;
+/** What one that ran adds: the intent, its run and its capability. */
+const ROWS = 3;
 
 /**
  * The rows of many intents that ran, as that of one which really did: lists read rows and no entries, and a million signed journeys
@@ -15,15 +18,15 @@ export async function addRunRows(project: Project, count: number): Promise<void>
   await keyturn.runs.run({ intent_id, hash, seen });
   const { standing: _, ...intent } = await keyturn.intents.get({ intent_id });
   const { execution_id, capability_id } = intent.runs[0]!;
-  const db = new DatabaseSync(keyturn.layout.store);
+  const db = await connect(keyturn.layout.store, 'write');
   const made = new Map<string, Model>();
   for (const [name, key] of [
     ['intent', intent_id],
     ['execution', execution_id],
     ['capability', capability_id],
   ] as const)
-    made.set(name, db.prepare(MODEL).get(name, key) as unknown as Model);
-  const [insert, find] = [db.prepare(INSERT), db.prepare(LOOKUP)];
+    made.set(name, db.sql(MODEL).get(name, key) as unknown as Model);
+  const [insert, find] = [db.sql(INSERT), db.sql(LOOKUP)];
   const size = (await keyturn.ledger.head()).size;
   db.exec('BEGIN IMMEDIATE');
   for (let i = 0; i < count; i++) {
@@ -31,7 +34,7 @@ export async function addRunRows(project: Project, count: number): Promise<void>
     for (const [j, name] of (['intent', 'execution', 'capability'] as const).entries()) {
       const { key, status, tool, proposer, actor, state } = made.get(name)!;
       const text = [...ids].reduce((so_far, [id, other]) => so_far.replaceAll(id, other), state);
-      const seq = size + 3 * i + j;
+      const seq = size + ROWS * i + j;
       insert.run(
         rowIdOf(TENANT, name, seq),
         TENANT,
@@ -46,6 +49,7 @@ export async function addRunRows(project: Project, count: number): Promise<void>
       find.run(TENANT, ids.get(key)!, name, '', seq);
     }
   }
+  replaceLists(db, { id: TENANT, name: 'default' }, size + ROWS * count);
   db.exec('COMMIT');
   db.close();
 }

@@ -2,6 +2,7 @@ import type { Crowd } from './growth.ts';
 import type { ServiceAsked } from './service.ts';
 
 export interface Sizes {
+  readonly policy_rounds: number;
   /** Runs of each process, with a small and with a large queue. */
   readonly starts: number;
   readonly large_starts: number;
@@ -25,6 +26,8 @@ export interface Sizes {
   readonly dispatches: number;
   /** Rows of agent_execution_ledger. */
   readonly agent_rows: number;
+  /** Simulations that are searched, queries that are timed, and those after which the heap is looked at. */
+  readonly finder: { readonly simulations: number; readonly timed: number; readonly queries: number };
   /** Cold starts of the console, proposals that wait in it, keys, and lines of a diff. */
   readonly console: {
     readonly rounds: number;
@@ -38,6 +41,7 @@ export interface Sizes {
 }
 
 export const FULL: Sizes = {
+  policy_rounds: 60,
   starts: 40,
   large_starts: 12,
   queue_lines: 200_000,
@@ -56,6 +60,7 @@ export const FULL: Sizes = {
   plan_file_bytes: 5_000_000,
   dispatches: 300,
   agent_rows: 100_000,
+  finder: { simulations: 10_000, timed: 2_000, queries: 100_000 },
   console: { rounds: 15, waiting: 1_000, strokes: 100, lines: 10_000 },
   service: {
     rounds: 5,
@@ -72,30 +77,36 @@ export const FULL: Sizes = {
 
 /** To see that the bench works. Its figures are not the ones that are asked for. */
 export const QUICK: Sizes = {
-  ...FULL,
-  starts: 10,
-  large_starts: 3,
-  queue_lines: 20_000,
-  commit_rounds: 10,
-  middle: 10_000,
-  large: 30_000,
-  check_rounds: 40,
-  runs: 20,
-  plan_pairs: 12,
-  caller_rounds: 2,
+  policy_rounds: 2,
+  starts: 4,
+  large_starts: 2,
+  queue_lines: 2_000,
+  commit_rounds: 3,
+  commits: 64,
+  small: 1_000,
+  middle: 2_000,
+  large: 4_000,
+  check_rounds: 5,
+  checks: 50,
+  runs: 5,
+  plan_pairs: 2,
+  plan_rounds: 2,
+  plan_file_bytes: 100_000,
+  caller_rounds: 1,
   caller_journeys: 128,
-  dispatches: 60,
-  agent_rows: 10_000,
-  console: { rounds: 5, waiting: 100, strokes: 20, lines: 10_000 },
+  dispatches: 10,
+  agent_rows: 2_000,
+  finder: { simulations: 500, timed: 50, queries: 500 },
+  console: { rounds: 2, waiting: 20, strokes: 5, lines: 1_000 },
   service: {
-    rounds: 2,
-    gets: 2_000,
+    rounds: 1,
+    gets: 500,
     proposals: 128,
-    starts: 20,
-    mixed_s: 5,
-    followers: 100,
-    heap_first: 1_000,
-    heap_last: 11_000,
+    starts: 3,
+    mixed_s: 2,
+    followers: 20,
+    heap_first: 200,
+    heap_last: 1_000,
   },
-  crowd: { intents: 1_000, principals: 100, delegations: 100, entries: 150 },
+  crowd: { intents: 100, principals: 20, delegations: 20, entries: 30 },
 };
