@@ -66,7 +66,7 @@ describe('a grant from the console', () => {
     await page.click('text=Grant this…');
     await give('Only twenty.');
     await page.waitForSelector('text=something else than this page shows: grant.');
-    await page.unroute('**/v1/agents/delegate');
+    await page.unrouteAll({ behavior: 'wait' });
     expect((await stage.keyturn.agents.delegations()).delegations).toHaveLength(1);
   });
 });

@@ -16,7 +16,7 @@ let ada: Person;
 stageOfFile((opened, person) => {
   [stage, ada] = [opened, person];
 });
-afterEach(() => ada.page.unroute(HUNKS));
+afterEach(() => ada.page.unrouteAll({ behavior: 'wait' }));
 
 async function looking(name: string): Promise<string> {
   const content = Array.from({ length: LINES }, (_, i) => `${name} line ${i + 1}\n`).join('');
@@ -144,7 +144,7 @@ describe('a part of a diff that is read apart', () => {
     await ada.page.waitForSelector('.file >> text=These lines could not be read.');
     await stayAtTheEnd();
     expect(await dock()).toContain('Not seen yet: apart/gone.txt');
-    await ada.page.unroute(HUNKS);
+    await ada.page.unrouteAll({ behavior: 'wait' });
     await readToTheEnd();
     await readToTheEnd();
     await expect.poll(dock).not.toContain('Not seen yet');

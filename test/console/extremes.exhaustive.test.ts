@@ -232,7 +232,7 @@ describe('many at once', () => {
       return ids.filter((id, i) => !drawn.get(`#/decide/${id}`)?.includes(`Burst ${i}.`)).length;
     };
     await expect.poll(missing, { timeout: 20_000 }).toBe(0);
-    await ada.page.unroute(asked);
+    await ada.page.unrouteAll({ behavior: 'wait' });
     for (const intent_id of [first, ...ids]) {
       const { hash } = await stage.keyturn.intents.get({ intent_id });
       await stage.keyturn.intents.reject({ intent_id, hash, reason: 'No.', signer: stage.ada });
@@ -288,7 +288,7 @@ describe('a connection', () => {
     expect(await ada.page.textContent('.live')).toBe('No connection');
     await ada.page.keyboard.press('a');
     expect(await ada.page.isVisible('.dock[data-state="lost"]')).toBe(true);
-    await ada.page.unroute('**/v1/events');
+    await ada.page.unrouteAll({ behavior: 'wait' });
     await ada.context.setOffline(false);
     // Another process knows no session of the first one.
     await reached(ada, 'over');

@@ -124,6 +124,7 @@ describe('a passkey that does not count', () => {
       .poll(() => person.page.getAttribute('.dock', 'data-state'), { timeout: 20_000 })
       .toMatch(/failed|denied/);
     expect(await approvals(intent_id)).toBe(0);
+    await person.page.unrouteAll({ behavior: 'wait' });
     await person.context.close();
   });
 

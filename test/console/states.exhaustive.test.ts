@@ -120,6 +120,7 @@ describe('the dock', () => {
     const intent_id = await looking(away);
     await reached(away, 'no-passkey');
     expect(await away.page.textContent('.dock')).toContain(`keyturn turn ${intent_id.slice(0, 8)}`);
+    await away.page.unrouteAll({ behavior: 'wait' });
     await away.context.close();
   });
 });
@@ -137,7 +138,7 @@ describe('a service that lies', () => {
     await ada.page.keyboard.press('a');
     await reached(ada, 'failed');
     expect(await ada.page.textContent('.dock')).toContain('something else than this page shows');
-    await ada.page.unroute('**/v1/intents/turn');
+    await ada.page.unrouteAll({ behavior: 'wait' });
     expect([await approvals(intent_id), await approvals(other.intent_id)]).toEqual([0, 0]);
   });
 
@@ -151,7 +152,7 @@ describe('a service that lies', () => {
     await looking();
     await reached(ada, 'dishonest');
     expect(await ada.page.locator('.dock button').count()).toBe(0);
-    await ada.page.unroute('**/v1/intents/review');
+    await ada.page.unrouteAll({ behavior: 'wait' });
   });
 });
 
@@ -220,5 +221,6 @@ describe('a connection that breaks off', () => {
     await ada.page.keyboard.press('Escape');
     // Sessions end with the service: only a new link helps.
     await reached(ada, 'over');
+    await ada.page.unrouteAll({ behavior: 'wait' });
   });
 });

@@ -230,7 +230,7 @@ export function statesOf(stage: Stage, ada: Person): readonly (readonly [string,
           await route.fulfill({ response: answer, json: body });
         });
         await looking({}, 'dishonest');
-        return () => page.unroute('**/v1/intents/review');
+        return () => page.unrouteAll({ behavior: 'wait' });
       },
     ],
     [
