@@ -109,7 +109,7 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
       wary = WARY;
     }
     const before = known;
-    const written = await lockedly(db, tenant, gathering, clock, missed);
+    const written = await lockedly(db, tenant, gathering, clock, missed, before);
     if (wary > 0 && 'known' in written) wary = before && isWhereItWas(before, written) ? 0 : wary - 1;
     return written;
   }
@@ -148,7 +148,7 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
       const gathering = workOf(tenant, batch, join);
       return through((db) => commits(db, gathering));
     },
-    writeWork: (work) => through((db) => lockedly(db, tenant, work, clock, missed)),
+    writeWork: (work) => through((db) => lockedly(db, tenant, work, clock, missed, null)),
     forget: () => {
       known = null;
     },

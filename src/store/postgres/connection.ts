@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Client, ClientConfig, QueryResultRow } from 'pg';
 import { limits, postgresLimits } from '../../limits.ts';
 import { refuseMissing } from '../../optional.ts';
@@ -40,7 +41,7 @@ interface Answer<R> {
  */
 export interface Connection {
   readonly backend: Backend;
-  /** Sends at once, without waiting for earlier answers. */
+  /** Sends at the end of this turn, with all that is asked in it, without waiting for earlier answers. */
   ask<R extends QueryResultRow>(asked: PreparedQuery): Promise<Answer<R>>;
   isLost(): boolean;
   /** How long nothing was asked and nothing answered. */
@@ -176,10 +177,23 @@ function connectionOf(
 ): Connection {
   let waiting = 0;
   let heard_ms = performance.now();
+  const stream = streamOf(client);
+  let is_gathering = false;
+  /** One system call for all that is asked in one turn: many callers ask at the same time, when one answer came for all of them. */
+  function gather(): void {
+    if (is_gathering) return;
+    is_gathering = true;
+    stream.cork();
+    process.nextTick(() => {
+      is_gathering = false;
+      stream.uncork();
+    });
+  }
   return {
     backend,
     ask: async (asked) => {
       waiting += 1;
+      gather();
       try {
         const answer = await client.query(asked as { text: string; values?: unknown[] });
         return { rows: answer.rows, command: answer.command, count: answer.rowCount ?? 0 };
@@ -215,9 +229,9 @@ async function ended(client: Client): Promise<void> {
   }
 }
 
-/** The driver has no other way to let go of a connection at once. */
-function streamOf(client: Client): { destroy(): void } {
-  return (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
+/** The driver has no other way to let go of a connection at once, or to gather what is sent. */
+function streamOf(client: Client): Socket {
+  return (client as unknown as { connection: { stream: Socket } }).connection.stream;
 }
 
 /** How long a store waits for others unless told. */

@@ -18,19 +18,25 @@ interface LoadedRow {
   readonly state: string;
 }
 
-/** One statement, one round trip: the rows that are always needed, and those that are asked for. */
+/**
+ * One statement, one round trip: the rows that are always needed, and those that are asked for. Each of these is looked up by itself
+ * (LIMIT 1): a plan that was made while the tables were empty would join them, and read all rows of the tenant.
+ */
 const loadText = (tables: Tables) => `
   SELECT name, key, seq, state FROM ${tables}.projection
     WHERE tenant = $1 AND name IN ('${[...ALWAYS].join("', '")}')
   UNION ALL
-  SELECT p.name, p.key, p.seq, p.state FROM unnest($2::text[], $3::text[]) AS wanted (name, key)
-    JOIN ${tables}.projection p ON p.tenant = $1 AND p.name = wanted.name AND p.key = wanted.key
+  SELECT found.* FROM unnest($2::text[], $3::text[]) AS wanted (name, key), LATERAL (
+    SELECT p.name, p.key, p.seq, p.state FROM ${tables}.projection p
+    WHERE p.tenant = $1 AND p.name = wanted.name AND p.key = wanted.key LIMIT 1) AS found
   UNION ALL
-  SELECT '#claim', c.key, c.seq, '' FROM unnest($4::text[]) AS wanted (key)
-    JOIN ${tables}.claim c ON c.tenant = $1 AND c.key = wanted.key
+  SELECT found.* FROM unnest($4::text[]) AS wanted (key), LATERAL (
+    SELECT '#claim', c.key, c.seq, '' FROM ${tables}.claim c
+    WHERE c.tenant = $1 AND c.key = wanted.key LIMIT 1) AS found
   UNION ALL
-  SELECT '#object', o.digest, 0, '' FROM unnest($5::text[]) AS wanted (digest)
-    JOIN keyturn.object o ON o.tenant = $1 AND o.digest = wanted.digest`;
+  SELECT found.* FROM unnest($5::text[]) AS wanted (digest), LATERAL (
+    SELECT '#object', o.digest, 0, '' FROM keyturn.object o
+    WHERE o.tenant = $1 AND o.digest = wanted.digest LIMIT 1) AS found`;
 
 const TEXTS = { keyturn: loadText('keyturn'), pg_temp: loadText('pg_temp') };
 
@@ -107,7 +113,10 @@ const PEAKS = `
     SELECT true AS is_overrun FROM keyturn.entry p WHERE p.tenant = t.id AND p.seq >= t.size LIMIT 1
   ) AS past ON true
   LEFT JOIN generate_series(52, 0, -1) AS bit ON (t.size >> bit) & 1 = 1
-  LEFT JOIN keyturn.entry e ON e.tenant = t.id AND e.seq = ((t.size >> bit) << bit) - 1
+  LEFT JOIN LATERAL (
+    SELECT e.seq, e.hash, e.peak, e.at FROM keyturn.entry e
+    WHERE e.tenant = t.id AND e.seq = ((t.size >> bit) << bit) - 1 LIMIT 1
+  ) AS e ON true
   WHERE t.id = $1 ORDER BY bit DESC`;
 
 /** The end of the chain from its entries, which must be where the tenant's row says. */

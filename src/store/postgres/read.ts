@@ -15,7 +15,7 @@ import {
   requirePage,
 } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { isStorable, stateOf, type Tenant } from './rows.ts';
+import { isStorable, type RowRef, stateOf, type Tenant } from './rows.ts';
 
 /** The hash of the second entry, which covers the first: no other ledger has it. Null while the ledger has no founder. */
 export const FOUNDING =
@@ -36,13 +36,35 @@ export async function readRow<N extends RowName>(
   name: N,
   key: string,
 ): Promise<States[N] | null> {
-  if (!isStorable(key)) return null;
-  const { rows } = await db.ask<{ state: string }>({
-    name: 'row',
-    text: 'SELECT state FROM keyturn.projection WHERE tenant = $1 AND name = $2 AND key = $3',
-    values: [tenant.id, name, key],
-  });
-  return rows[0] ? stateOf<N>(rows[0].state) : null;
+  const [text] = await readRowTexts(db, tenant, [[name, key]]);
+  return text ? stateOf<N>(text) : null;
+}
+
+const ROW = 'SELECT state FROM keyturn.projection WHERE tenant = $1 AND name = $2 AND key = $3';
+
+/** Each row is looked up by itself, as in `load`. */
+const ROWS = `SELECT found.state FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS wanted (name, key, place)
+  LEFT JOIN LATERAL (
+    SELECT state FROM keyturn.projection p
+    WHERE p.tenant = $1 AND p.name = wanted.name AND p.key = wanted.key LIMIT 1
+  ) AS found ON true ORDER BY wanted.place`;
+
+/** The state of each row as its text; null for one that is not there. */
+export async function readRowTexts(
+  db: Connection,
+  tenant: Tenant,
+  refs: readonly RowRef[],
+): Promise<(string | null)[]> {
+  const storable = refs.filter(([, key]) => isStorable(key));
+  const names = storable.map(([name]) => name);
+  const keys = storable.map(([, key]) => key);
+  const asked =
+    storable.length > 1
+      ? { name: 'rows', text: ROWS, values: [tenant.id, names, keys] }
+      : { name: 'row', text: ROW, values: [tenant.id, ...names, ...keys] };
+  const { rows } = storable.length > 0 ? await db.ask<{ state: string | null }>(asked) : { rows: [] };
+  let place = 0;
+  return refs.map(([, key]) => (isStorable(key) ? (rows[place++]?.state ?? null) : null));
 }
 
 /**

@@ -15,6 +15,7 @@ import type { Connection } from './connection.ts';
 import { END, type EndRow, load, lockEnd } from './load.ts';
 import type { Tenant } from './rows.ts';
 import { NotLoaded, type RowSnapshot, snapshotOf, type Wanted } from './snapshot.ts';
+import { ROW_CHANGES } from './write.ts';
 
 /** How many differences are named. One is enough to act on; a page of them shows the pattern. */
 const NAMED = 20;
@@ -217,7 +218,7 @@ async function store(db: Connection, tenant: Tenant, folded: Folded): Promise<vo
   await db.ask({
     text: `INSERT INTO pg_temp.projection
       SELECT $1::integer, v.* FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[]) AS v
-      ON CONFLICT (tenant, name, key) DO UPDATE SET status = excluded.status, tool = excluded.tool, state = excluded.state`,
+      ${ROW_CHANGES}`,
     values: [
       tenant.id,
       rows.map(({ row }) => row.name),

@@ -11,6 +11,10 @@ export interface Tenant {
   readonly founding: Digest | null;
 }
 
+export type RowRef<N extends RowName = RowName> = readonly [name: N, key: string];
+
+export const refOf = (ref: RowRef) => ref.join(' ');
+
 /** No text in the store has other characters than these, so looking for one that has would only make an error. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();

@@ -5,6 +5,7 @@ import type { Row, RowName } from '../../fold/row.ts';
 import { delegationOf } from '../../identity/authority.ts';
 import { limits } from '../../limits.ts';
 import { allClaims, type CheckedCommit, type StoredLedger } from '../decide.ts';
+import { type RowRef, refOf } from './rows.ts';
 
 /** What a decision wants to look at, besides what is always loaded. */
 export interface Wanted {
@@ -12,8 +13,6 @@ export interface Wanted {
   readonly claims: readonly string[];
   readonly objects: readonly Digest[];
 }
-
-type RowRef = readonly [name: RowName, key: string];
 
 /**
  * Thrown by a decision that looks at what was not loaded: it is loaded, and the decision made again. No refusal, because
@@ -32,14 +31,11 @@ export class NotLoaded extends Error {
 export const ALWAYS: ReadonlySet<RowName> = new Set(ROW_NAMES.filter((name) => PROJECTIONS[name].is_one));
 
 const NOTHING: Wanted = { rows: new Map(), claims: [], objects: [] };
-const refOf = (name: RowName, key: string) => `${name} ${key}`;
 
 /** A good guess at what commits will look at. What it misses costs a round trip, never correctness. */
 export function wantedOf(commits: readonly CheckedCommit[]): Wanted {
   return {
-    rows: new Map(
-      commits.flatMap(({ events }) => events.flatMap(lookedAt).map((ref) => [refOf(...ref), ref])),
-    ),
+    rows: new Map(commits.flatMap(({ events }) => events.flatMap(lookedAt).map((ref) => [refOf(ref), ref]))),
     claims: commits.flatMap(allClaims),
     objects: commits.flatMap(({ erase }) => erase),
   };
@@ -97,7 +93,7 @@ export interface RowSnapshot {
   learn(wanted: Wanted, found: FoundRows): void;
   /** The rows after a write. */
   absorb(rows: Iterable<Row>): void;
-  /** Forgets what can be read again: claims, objects, and more rows than fit. */
+  /** Forgets what can be read again: claims, objects, and the rows that do not fit. */
   trim(): void;
 }
 
@@ -108,7 +104,7 @@ export function snapshotOf(tenant: string): RowSnapshot {
   let has_always = false;
 
   function known(name: RowName, key: string): Row | null | undefined {
-    const row = rows.get(refOf(name, key));
+    const row = rows.get(refOf([name, key]));
     return row === undefined && has_always && ALWAYS.has(name) ? null : row;
   }
 
@@ -117,7 +113,7 @@ export function snapshotOf(tenant: string): RowSnapshot {
     is_whole: true,
     row: <N extends RowName>(name: N, key: string) => {
       const row = known(name, key);
-      if (row === undefined) missing({ ...NOTHING, rows: new Map([[refOf(name, key), [name, key]]]) });
+      if (row === undefined) missing({ ...NOTHING, rows: new Map([[refOf([name, key]), [name, key]]]) });
       return row as Row<N> | null;
     },
     isClaimed: (claim) => claims.get(claim) ?? missing({ ...NOTHING, claims: [claim] }),
@@ -129,7 +125,7 @@ export function snapshotOf(tenant: string): RowSnapshot {
     const row = <N extends RowName>(name: N, key: string) => {
       const found = known(name, key);
       if (found !== undefined || ALWAYS.has(name)) return ledger.row(name, key);
-      presumed.add(refOf(name, key));
+      presumed.add(refOf([name, key]));
       return null;
     };
     return { ledger: { ...ledger, row, isClaimed: () => false }, presumed };
@@ -137,17 +133,25 @@ export function snapshotOf(tenant: string): RowSnapshot {
 
   function learn(wanted: Wanted, found: FoundRows): void {
     has_always = true;
-    for (const ref of wanted.rows.keys()) rows.set(ref, null);
-    for (const row of found.rows) rows.set(refOf(row.name, row.key), row);
+    for (const ref of wanted.rows.keys()) put(ref, null);
+    for (const row of found.rows) put(refOf([row.name, row.key]), row);
     for (const claim of wanted.claims) claims.set(claim, found.claims.has(claim));
     for (const digest of wanted.objects) objects.set(digest, found.objects.has(digest));
   }
 
+  /** The rows that were put first go first: most decisions are about intents of late. */
   function trim(): void {
     claims.clear();
     objects.clear();
-    if (rows.size <= limits.kept_rows) return;
-    for (const [ref, row] of rows) if (row === null || !ALWAYS.has(row.name)) rows.delete(ref);
+    for (const [ref, row] of rows) {
+      if (rows.size <= limits.kept_rows) return;
+      if (row === null || !ALWAYS.has(row.name)) rows.delete(ref);
+    }
+  }
+
+  function put(ref: string, row: Row | null): void {
+    rows.delete(ref);
+    rows.set(ref, row);
   }
 
   return {
@@ -155,7 +159,7 @@ export function snapshotOf(tenant: string): RowSnapshot {
     presuming,
     learn,
     absorb: (changed) => {
-      for (const row of changed) rows.set(refOf(row.name, row.key), row);
+      for (const row of changed) put(refOf([row.name, row.key]), row);
     },
     trim,
   };
@@ -168,6 +172,6 @@ function missing(wanted: Wanted): never {
 
 /** Whether each row that was presumed absent is one that the write makes: then its unique key is the proof. */
 export function areProven(presumed: ReadonlySet<string>, made: Iterable<Row>): boolean {
-  const proven = new Set(Array.from(made, ({ name, key }) => refOf(name, key)));
+  const proven = new Set(Array.from(made, ({ name, key }) => refOf([name, key])));
   return [...presumed].every((ref) => proven.has(ref));
 }

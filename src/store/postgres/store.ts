@@ -1,5 +1,8 @@
 import { rememberedKeys } from '../../canonical/ed25519.ts';
+import { deepFrozen } from '../../canonical/frozen.ts';
+import { Recent } from '../../canonical/recent.ts';
 import { originFrom } from '../../fold/ledger.ts';
+import type { RowName, States } from '../../fold/row.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import { allClaims, type CheckedCommit, checkCommit } from '../decide.ts';
@@ -28,12 +31,14 @@ import {
   readObjects,
   readPage,
   readRow,
+  readRowTexts,
 } from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
-import { isStorable, requireKeysFit, type Tenant } from './rows.ts';
+import { isStorable, type RowRef, refOf, requireKeysFit, stateOf, type Tenant } from './rows.ts';
 import { grantTo, MIGRATIONS, migrate, readVersion, requireApplication, requireSameStore } from './schema.ts';
 import { serviceStateOf } from './service-state.ts';
 import { sessionOf } from './session.ts';
+import { askedInOneTurn } from './turn.ts';
 
 export interface PostgresOptions {
   /** `postgres://user@host/database?sslmode=verify-full` */
@@ -185,6 +190,16 @@ function storeOf(
     await Promise.all([writer.end(), reader.end(), saying.end(), followers.end(), adopter.end()]);
   }
 
+  const states = rememberedStates();
+  const texts = askedInOneTurn(refOf, (refs: readonly RowRef[]) =>
+    read((db) => readRowTexts(db, tenant, refs)),
+  );
+  const find: Store['find'] = async (...ref) => states(ref, await texts(ref));
+  const tip = askedInOneTurn(String, async () => {
+    const end = await read((db) => loadEnd(db, tenant));
+    adopter.saw(end.tip);
+    return [end.tip];
+  });
   const keyOf = rememberedKeys();
   let known = begun;
   const origin = async () => {
@@ -204,22 +219,18 @@ function storeOf(
       known ??= originFrom(checked.events[0]!, tenant.name);
       return receipt;
     },
-    find: (name, key) => read((db) => readRow(db, tenant, name, key)),
+    find,
     all: (name) => read((db) => readAll(db, tenant, name)),
     keys: (name, beginning, limit) => read((db) => readKeys(db, tenant, { name, beginning, limit })),
     page: (name, page) => read((db) => readPage(db, tenant, name, page)),
     agentLedger: (page) => read((db) => readAgentLedger(db, tenant, page)),
     agentCurrent: (of) => read((db) => readAgentCurrent(db, tenant, of)),
     system: async () =>
-      (await read((db) => readRow(db, tenant, 'system', 'system'))) ??
+      (await find('system', 'system')) ??
       refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.'),
     object: (digest) => read((db) => readObject(db, tenant, digest)),
     objects: () => walkObjects((after) => read((db) => readObjects(db, tenant, after))),
-    tip: async () => {
-      const { tip } = await read((db) => loadEnd(db, tenant));
-      adopter.saw(tip);
-      return tip;
-    },
+    tip: () => tip('tip'),
     entry: (seq) => read((db) => readEntry(db, tenant, seq)),
     entries: (from) => walkEntries((seq) => read((db) => readEntries(db, tenant, seq)), from),
     entriesOf: (subject) => read((db) => readEntriesOf(db, tenant, subject)),
@@ -250,6 +261,21 @@ function storeOf(
       closed ??= end();
       return closed;
     },
+  };
+}
+
+/** Reads the text of a state once for as long as it stays the same. What several callers are given is frozen. */
+function rememberedStates() {
+  const known = new Recent<string, { readonly text: string; readonly state: States[RowName] }>(
+    limits.kept_rows,
+  );
+  return <N extends RowName>(ref: RowRef<N>, text: string | null): States[N] | null => {
+    if (text === null) return null;
+    const before = known.get(refOf(ref));
+    if (before?.text === text) return before.state as States[N];
+    const state = deepFrozen(stateOf<N>(text));
+    known.set(refOf(ref), { text, state });
+    return state;
   };
 }
 

@@ -6,7 +6,7 @@ import { RAN, type Ran, requireReady } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { type BatchDraft, draftBatch } from './draft.ts';
 import { isNo, isTaken } from './failure.ts';
-import { load, loadEnd, lockEnd } from './load.ts';
+import { type End, load, loadEnd, lockEnd } from './load.ts';
 import type { Tenant } from './rows.ts';
 import {
   areProven,
@@ -153,9 +153,10 @@ export async function lockedly(
   work: Work,
   clock: () => Date,
   missed: MissedRows,
+  before: KnownChain | null,
 ): Promise<BatchWritten | Unknown> {
   const wanted = missed.with(work.wanted);
-  const snapshot = snapshotOf(tenant.name);
+  let snapshot: RowSnapshot;
   let draft: BatchDraft;
   let generation: number;
   try {
@@ -165,6 +166,8 @@ export async function lockedly(
       loadEnd(db, tenant),
       load(db, tenant, wanted),
     ]);
+    // Where no one else wrote, what this process knew is still so. Without it the next batch would miss the rows of this process's other intents.
+    snapshot = before && isEnd(before, end) ? before.snapshot : snapshotOf(tenant.name);
     snapshot.learn(wanted, found);
     const later = work.join?.();
     if (later) snapshot.learn(later, await load(db, tenant, later));
@@ -177,6 +180,10 @@ export async function lockedly(
   }
   const unknown = draft.entries.length > 0 ? await writeAndCommit(db, tenant, draft, generation) : null;
   return unknown ?? advanced(draft, generation, snapshot);
+}
+
+function isEnd({ tip, generation }: KnownChain, end: End): boolean {
+  return tip.size === end.tip.size && tip.last === end.tip.last && generation === end.generation;
 }
 
 async function decided(

@@ -31,11 +31,22 @@ interface Part {
 const insert = (table: string, columns: string) => (values: string) =>
   `INSERT INTO keyturn.${table} (tenant, ${columns}) SELECT moved_end.id, v.* FROM moved_end, ${values} AS v`;
 
-/** What was erased stays erased, also when the same bytes come again. The rows are `v (digest, …)`. */
+/**
+ * What was erased stays erased, also when the same bytes come again. The rows are `v (digest, …)`. A value and no join, as in all that is
+ * asked of several rows here: the plan of a statement is made once, while the tables may be empty, and one that joins them would then
+ * read all rows of the tenant at every write.
+ */
 export function notErased(tenant: string): string {
   const claim = `c.tenant = ${tenant} AND c.key = '${erasedClaim('')}' || v.digest`;
-  return `NOT EXISTS (SELECT FROM keyturn.claim c WHERE ${claim})`;
+  return `(SELECT c.seq FROM keyturn.claim c WHERE ${claim}) IS NULL`;
 }
+
+const ROW_TYPES = ['text', 'text', 'bigint', 'text', 'text', 'text', 'text', 'text'];
+const insertRows = insert('projection', 'name, key, seq, status, tool, proposer, actor, state');
+
+/** What may change of a row that is there. */
+export const ROW_CHANGES =
+  'ON CONFLICT (tenant, name, key) DO UPDATE SET status = excluded.status, tool = excluded.tool, state = excluded.state';
 
 const PARTS = {
   entries: {
@@ -44,18 +55,12 @@ const PARTS = {
     text: insert('entry', 'seq, hash, peak, at, subject, kind, signer, bytes'),
   },
   claims: { letters: 'c', types: ['text', 'bigint'], text: insert('claim', 'key, seq') },
-  made: {
-    letters: 'm',
-    types: ['text', 'text', 'bigint', 'text', 'text', 'text', 'text', 'text'],
-    text: insert('projection', 'name, key, seq, status, tool, proposer, actor, state'),
-  },
+  // A row that is there already ends the statement: what was decided presumed that it is not.
+  made: { letters: 'm', types: ROW_TYPES, text: insertRows },
   changed: {
     letters: 'u',
-    types: ['text', 'text', 'text', 'text', 'text'],
-    text: (values: string) => `
-      UPDATE keyturn.projection p SET status = v.status, tool = v.tool, state = v.state
-      FROM moved_end, ${values} AS v (name, key, status, tool, state)
-      WHERE p.tenant = $1 AND p.name = v.name AND p.key = v.key`,
+    types: ROW_TYPES,
+    text: (values: string) => `${insertRows(values)} ${ROW_CHANGES}`,
   },
   objects: {
     letters: 'o',
@@ -69,8 +74,8 @@ const PARTS = {
     letters: 'x',
     types: ['text'],
     text: (values: string) => `
-      DELETE FROM keyturn.object o USING moved_end, ${values} AS v (digest)
-      WHERE o.tenant = moved_end.id AND o.digest = v.digest`,
+      DELETE FROM keyturn.object
+      WHERE tenant = $1 AND digest = ANY (ARRAY(SELECT v.digest FROM moved_end, ${values} AS v (digest)))`,
   },
   ...agentParts(),
 } satisfies Record<string, Part>;
@@ -159,9 +164,10 @@ function manyOf(types: readonly string[], first: number): string {
 function rowsOf({ before, entries, claims, rows, agent_rows, commits }: BatchDraft): [PartName, Rows][] {
   const made: unknown[][] = [];
   const changed: unknown[][] = [];
-  for (const { row, status, tool, proposer, actor, text } of rows)
-    if (row.seq >= before.size) made.push([row.name, row.key, row.seq, status, tool, proposer, actor, text]);
-    else changed.push([row.name, row.key, status, tool, text]);
+  for (const { row, status, tool, proposer, actor, text } of rows) {
+    const part = row.seq >= before.size ? made : changed;
+    part.push([row.name, row.key, row.seq, status, tool, proposer, actor, text]);
+  }
   const written = entries.map(({ seq, hash, peak, at, subject, kind, signer, bytes }) => {
     return [seq, hash, peak === hash ? null : peak, at, subject, kind, signer, bytes];
   });
