@@ -1,4 +1,4 @@
-import { type Digest, isDigest, sha256 } from '../../canonical/digest.ts';
+import { type Digest, sha256 } from '../../canonical/digest.ts';
 import type { ListedRow, Paged } from '../../fold/projection.ts';
 import type { RowName, States } from '../../fold/row.ts';
 import type { SealedEntry } from '../../ledger/entry.ts';
@@ -130,13 +130,18 @@ export async function readEntries(db: Connection, tenant: Tenant, from: number):
   return rows;
 }
 
-export async function readEntry(db: Connection, tenant: Tenant, seq: number): Promise<SealedEntry | null> {
+export async function readEntriesAt(
+  db: Connection,
+  tenant: Tenant,
+  seqs: readonly number[],
+): Promise<(SealedEntry | null)[]> {
   const { rows } = await db.ask<SealedEntry & { [column: string]: unknown }>({
-    name: 'entry',
-    text: 'SELECT seq, hash, bytes FROM keyturn.entry WHERE tenant = $1 AND seq = $2',
-    values: [tenant.id, seq],
+    name: 'entries at',
+    text: 'SELECT seq, hash, bytes FROM keyturn.entry WHERE tenant = $1 AND seq = ANY ($2::bigint[])',
+    values: [tenant.id, seqs],
   });
-  return rows[0] ?? null;
+  const found = new Map(rows.map((row) => [row.seq, row]));
+  return seqs.map((seq) => found.get(seq) ?? null);
 }
 
 export async function readEntriesOf(db: Connection, tenant: Tenant, subject: string): Promise<SealedEntry[]> {
@@ -177,15 +182,28 @@ export async function readObjects(db: Connection, tenant: Tenant, after: Digest)
   return rows.map(({ digest, bytes }) => ({ digest, bytes }));
 }
 
-export async function readObject(db: Connection, tenant: Tenant, digest: Digest): Promise<Uint8Array> {
-  if (!isDigest(digest)) refuse('HASH_MALFORMED');
-  const { rows } = await db.ask<{ bytes: Uint8Array }>({
-    name: 'object',
-    text: 'SELECT bytes FROM keyturn.object WHERE tenant = $1 AND digest = $2',
-    values: [tenant.id, digest],
+/** The bytes of each object as they are stored; null for one that is not there. */
+export async function readObjectBytes(
+  db: Connection,
+  tenant: Tenant,
+  digests: readonly Digest[],
+): Promise<(Uint8Array | null)[]> {
+  const { rows } = await db.ask<{ digest: Digest; bytes: Uint8Array }>({
+    name: 'objects at',
+    text: 'SELECT digest, bytes FROM keyturn.object WHERE tenant = $1 AND digest = ANY ($2::text[])',
+    values: [tenant.id, digests],
   });
-  const [found] = rows;
-  if (!found) refuseAbsent(digest, await readEntriesOf(db, tenant, digest));
-  if (sha256(found.bytes) !== digest) refuse('OBJECT_CORRUPT', undefined, { digest });
-  return found.bytes;
+  const found = new Map(rows.map(({ digest, bytes }) => [digest, bytes]));
+  return digests.map((digest) => found.get(digest) ?? null);
+}
+
+/** Says why an object is absent, or that what is stored is not it. */
+export async function refuseObject(
+  db: Connection,
+  tenant: Tenant,
+  digest: Digest,
+  bytes: Uint8Array | null,
+): Promise<never> {
+  if (bytes === null) refuseAbsent(digest, await readEntriesOf(db, tenant, digest));
+  return refuse('OBJECT_CORRUPT', undefined, { digest });
 }

@@ -1,3 +1,4 @@
+import { type Digest, isDigest, sha256 } from '../../canonical/digest.ts';
 import { rememberedKeys } from '../../canonical/ed25519.ts';
 import { deepFrozen } from '../../canonical/frozen.ts';
 import { Recent } from '../../canonical/recent.ts';
@@ -23,15 +24,16 @@ import {
   findTenant,
   readAll,
   readEntries,
+  readEntriesAt,
   readEntriesOf,
-  readEntry,
   readEntryPage,
   readKeys,
-  readObject,
+  readObjectBytes,
   readObjects,
   readPage,
   readRow,
   readRowTexts,
+  refuseObject,
 } from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
 import { isStorable, type RowRef, refOf, requireKeysFit, stateOf, type Tenant } from './rows.ts';
@@ -194,6 +196,12 @@ function storeOf(
   const texts = askedInOneTurn(refOf, (refs: readonly RowRef[]) =>
     read((db) => readRowTexts(db, tenant, refs)),
   );
+  const objects = askedInOneTurn(String, (digests: readonly Digest[]) =>
+    read((db) => readObjectBytes(db, tenant, digests)),
+  );
+  const entry = askedInOneTurn(String, (seqs: readonly number[]) =>
+    read((db) => readEntriesAt(db, tenant, seqs)),
+  );
   const find: Store['find'] = async (...ref) => states(ref, await texts(ref));
   const tip = askedInOneTurn(String, async () => {
     const end = await read((db) => loadEnd(db, tenant));
@@ -228,10 +236,16 @@ function storeOf(
     system: async () =>
       (await find('system', 'system')) ??
       refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.'),
-    object: (digest) => read((db) => readObject(db, tenant, digest)),
+    object: async (digest) => {
+      if (!isDigest(digest)) refuse('HASH_MALFORMED');
+      const bytes = await objects(digest);
+      return bytes && sha256(bytes) === digest
+        ? bytes
+        : read((db) => refuseObject(db, tenant, digest, bytes));
+    },
     objects: () => walkObjects((after) => read((db) => readObjects(db, tenant, after))),
     tip: () => tip('tip'),
-    entry: (seq) => read((db) => readEntry(db, tenant, seq)),
+    entry,
     entries: (from) => walkEntries((seq) => read((db) => readEntries(db, tenant, seq)), from),
     entriesOf: (subject) => read((db) => readEntriesOf(db, tenant, subject)),
     entryPage: (page) => read((db) => readEntryPage(db, tenant, page)),
