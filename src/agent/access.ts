@@ -5,6 +5,7 @@ import type { Body } from '../event/event.ts';
 import type { Simulation } from '../finder/simulation.ts';
 import { freezeOf } from '../gate/freeze.ts';
 import type { System } from '../gate/system.ts';
+import { isIdentifiedAs } from '../identity/account.ts';
 import { AUDITOR, isAuditor } from '../identity/auditor.ts';
 import type { Principal } from '../identity/principal.ts';
 import { type Context, humansNow } from '../journey/context.ts';
@@ -95,6 +96,7 @@ async function requestOf(
       environment: context.environment,
       ...BLANK,
       ...question.context,
+      user_verified: isIdentifiedAs(context.account, user_id),
       frozen: isFrozen(context, system, simulation, user_id),
       ...(await paceOf(context, user_id, now)),
     },

@@ -13,6 +13,11 @@ export function accountAtService(by: 'human' | 'token' | 'key', name: string): A
   return { host: `${by}:${name}`, machine: null, uid: -1, user: name };
 }
 
+/** Whether a service identified this human: their key signed the request. It is the service's word, and what it wrote down. */
+export function isIdentifiedAs(account: Account | null, human: string): boolean {
+  return account?.uid === -1 && account.host === `human:${human}`;
+}
+
 /** Whether two acts may come from one account. What is not known cannot be told apart. */
 export function mayBeSameAccount(a: Account | null, b: Account | null): boolean {
   if (a === null || b === null) return true;

@@ -6,6 +6,7 @@ import { isOwnRequest, mayBeOwn, signersOf } from '../gate/signers.ts';
 import { approvalsNow } from '../gate/standing.ts';
 import type { Approval, IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
+import { isIdentifiedAs } from '../identity/account.ts';
 import { HUMAN_ASSURANCE_LEVEL } from '../identity/assurance.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { IDLE, rateOf } from '../identity/pace.ts';
@@ -183,8 +184,10 @@ function askedOf(
     proposer: state.proposer,
     proposer_kind: state.proposer_kind,
     proposer_verified: state.proposer_verified,
-    // No caller can prove a user yet: `user_id` is a name.
-    user_verified: false,
+    user_verified:
+      state.proposer_verified &&
+      state.on_behalf_of !== null &&
+      isIdentifiedAs(state.account, state.on_behalf_of),
     // A delegate that proposes with its own key is asked by many: the human who delegated it is only one of them.
     same_account: (!delegated || !state.proposer_verified) && mayBeOwn(state, context.account),
     delegated: delegated ?? false,

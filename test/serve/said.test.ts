@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { OpenKey } from '../../src/identity/act.ts';
 import { AGENT_CORE, Keyturn } from '../../src/keyturn.ts';
 import { askedFor, furnish, named, writtenIn, yes } from '../agent/agent-place.ts';
-import { human, PERMITS, rules } from '../journey/authority.ts';
+import { human, PERMITS, policy, rules } from '../journey/authority.ts';
 import { entriesAbout, sizeOf } from '../support/ledger.ts';
 import { found } from '../support/project.ts';
 import { scratch } from '../support/scratch.ts';
@@ -52,6 +52,25 @@ describe('words that a key signed for', () => {
     const came = await cameTo(s, correlation_id);
     expect(await cameTo(s, far.correlation_id)).toEqual(came);
     expect(came).toMatchObject({ issuer: AGENT_CORE, on_behalf_of: 'ada', standing: 'succeeded' });
+    await s.keyturn.conversations.replay({ correlation_id: far.correlation_id });
+  });
+
+  it('prove their user to the policies, which words at the terminal do not', async () => {
+    const s = await talking();
+    const begun = (await callSigned(s, s.ada, at('ask'), { user_id: 'ada', utterance: NOTE('both') })).body;
+    const unless = (actions: string) =>
+      `forbid (principal, action in [${actions}], resource) unless { context.user_verified };`;
+    const all = ['access', 'submit'].map((name) => `Keyturn::Action::"${name}"`).join();
+    await rules(s, PERMITS + policy('proven-users', 'intent', unless(all)));
+    const refused = { kind: 'REFUSED', reason_code: 'ACCESS_SCOPE_VIOLATION' };
+    const here = { user_id: 'ada', utterance: NOTE('here') };
+    expect(await s.keyturn.conversations.ask(here)).toMatchObject(refused);
+    // Begun with a signature, and answered without one.
+    expect(await yes(s.keyturn, begun)).toMatchObject(refused);
+    const far = (await callSigned(s, s.ada, at('ask'), { user_id: 'ada', utterance: NOTE('far') })).body;
+    const { body } = await callSigned(s, s.ada, at('confirm'), { ...named(far), text: 'yes' });
+    expect([body.kind, body.plan_state]).toEqual(['OUTCOME', 'COMPLETED']);
+    expect(writtenIn(s.root)).toEqual(['+ far']);
     await s.keyturn.conversations.replay({ correlation_id: far.correlation_id });
   });
 
