@@ -126,7 +126,7 @@ export async function draftProposal(
   // Only now: what is approved does not depend on files that the tool cannot see.
   for (const { effect } of choices)
     if (effect.kind === 'tool')
-      requirePathsInSandbox(toolNamed(context.registry(), effect.tool), effect, context.root);
+      requirePathsInSandbox(toolNamed(context.registry(), effect.tool), effect, context);
   const sealed = choices.map(({ effect }) => sealEffect(effect, nonce));
   const { envelope, bytes, hash } = freezeEnvelope(
     { ...draft, intent_id },
