@@ -10,17 +10,12 @@ export interface Scaffold {
   readonly text: string;
 }
 
-/** The id of what is made for this tool. It becomes the name of a file. */
-export function scaffoldId(tool: string, given?: string): string {
-  const id = given ?? tool.replace(/[^a-z0-9._-]/g, '-');
-  if (!simulationName.safeParse(id).success)
-    refuse('SIMULATION_INVALID', `"${visible(id)}" cannot be an id: a-z, 0-9, dot, dash, underscore.`);
-  return id;
-}
-
 export function scaffoldOf(registry: Registry, tool_name: string, given?: string): Scaffold {
   const tool = toolNamed(registry, tool_name);
-  const id = scaffoldId(tool.name, given);
+  const id = given ?? tool.name.replace(/[^a-z0-9._-]/g, '-');
+  // It becomes the name of a file.
+  if (!simulationName.safeParse(id).success)
+    refuse('SIMULATION_INVALID', `"${visible(id)}" cannot be an id: a-z, 0-9, dot, dash, underscore.`);
   const fields = neededBy(tool);
   return {
     id,
