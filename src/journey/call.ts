@@ -8,7 +8,7 @@ import { covers, type Delegation } from '../identity/delegation.ts';
 import { type DraftInput, parseDraft } from '../intent/envelope.ts';
 import { intentIdOfKey } from '../intent/repeat.ts';
 import { mcpLimits } from '../limits.ts';
-import { type ReasonCode, Refusal } from '../refusal.ts';
+import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import { draftTurn } from './delegate-turn.ts';
 import type { Effect } from './derived.ts';
@@ -80,6 +80,7 @@ export async function beginCall(context: Context, request: CallRequest): Promise
     } catch (error) {
       // Another process was first with the same call.
       if (!(error instanceof Refusal && STALE.has(error.code))) throw error;
+      if ((await context.store.find('intent', intent_id))?.proposer !== issuer) throw error;
       return { intent_id, how: 'same', refused, receipt: null };
     }
   });
@@ -96,10 +97,13 @@ interface Place {
 
 async function answerTo(context: Context, answers: string, issuer: string): Promise<Place> {
   const intent_id = answerIdOf(context, answers, issuer);
-  return { intent_id, state: await context.store.find('intent', intent_id) };
+  const state = await context.store.find('intent', intent_id);
+  if (state && state.proposer !== issuer)
+    refuse('INTENT_EXISTS', 'Another proposer has the id of this answer.');
+  return { intent_id, state };
 }
 
-/** Follows the intents of one call to the place where this one belongs. */
+/** Follows the intents of one call to the place where this one belongs. Ids can be computed: what another proposer put there is passed over. */
 async function nextOf(context: Context, call: Digest, issuer: string): Promise<Place> {
   const { origin, store, calls } = context;
   const idAfter = (before: string) =>
@@ -111,7 +115,7 @@ async function nextOf(context: Context, call: Digest, issuer: string): Promise<P
   for (let before = known?.intent_id ?? 'first'; ; ) {
     const intent_id = idAfter(before);
     const state = await store.find('intent', intent_id);
-    if (state === null || isHere(context, state)) return { intent_id, state };
+    if (state === null || (state.proposer === issuer && isHere(context, state))) return { intent_id, state };
     before = intent_id;
   }
 }

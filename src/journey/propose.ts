@@ -126,7 +126,7 @@ export async function draftProposal(
   // Only now: what is approved does not depend on files that the tool cannot see.
   for (const { effect } of choices)
     if (effect.kind === 'tool')
-      requirePathsInSandbox(toolNamed(context.registry(), effect.tool), effect, context.root);
+      requirePathsInSandbox(toolNamed(context.registry(), effect.tool), effect, context);
   const sealed = choices.map(({ effect }) => sealEffect(effect, nonce));
   const { envelope, bytes, hash } = freezeEnvelope(
     { ...draft, intent_id },
@@ -172,8 +172,15 @@ export async function draftProposal(
   };
 }
 
-/** Where the proof comes from elsewhere, the envelope must be the same when it is drawn up and when it is finished. */
-function asDrawn({ clock, intent_ttl_s }: Context, draft: EnvelopeDraft, signer?: Signer): EnvelopeDraft {
+/**
+ * Where the proof comes from elsewhere, the envelope must be the same when it is drawn up and when it is finished. The draft is then what
+ * the caller says it is: an agent that could choose the id itself would take the one that another agent's next call will have.
+ */
+function asDrawn(
+  { origin, clock, intent_ttl_s }: Context,
+  draft: EnvelopeDraft,
+  signer?: Signer,
+): EnvelopeDraft {
   if (!signer?.drawn) return draft;
   const { at, id } = signer.drawn;
   const age_ms = clock().getTime() - at.getTime();
@@ -181,7 +188,10 @@ function asDrawn({ clock, intent_ttl_s }: Context, draft: EnvelopeDraft, signer?
   const {
     created_at = at.toISOString(),
     expiry = new Date(at.getTime() + intent_ttl_s * 1000).toISOString(),
-    intent_id = draft.idempotency_key === undefined ? id : undefined,
+    // No idempotency key has a space.
+    intent_id = draft.idempotency_key === undefined
+      ? intentIdOfKey({ origin, proposer: signer.name, key: `drawn ${id}` })
+      : undefined,
   } = draft;
   return { ...draft, created_at, expiry, intent_id };
 }

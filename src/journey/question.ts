@@ -21,7 +21,9 @@ export async function questionedCall(context: Context, intent_id: string): Promi
   const state = await requireIntent(context, intent_id);
   const { effect } = (await openAsked(context, state)).envelope;
   if (effect.kind !== 'mcp') return null;
-  const answer = await context.store.find('intent', answerIdOf(context, intent_id, state.proposer));
+  const found = await context.store.find('intent', answerIdOf(context, intent_id, state.proposer));
+  // Its id can be computed, so another proposer may have taken it.
+  const answer = found?.proposer === state.proposer ? found : null;
   const { server, tool } = effect;
   return {
     ...{ server, tool, arguments: effect.arguments as JsonObject },

@@ -1,3 +1,4 @@
+import type { Digest } from '../canonical/digest.ts';
 import { type Event, parseEvent } from '../event/event.ts';
 import { isOfPolicies } from '../fold/decided.ts';
 import { fold } from '../fold/fold.ts';
@@ -6,7 +7,7 @@ import { REHEARSED } from '../identity/draft.ts';
 import { verifiedBefore } from '../identity/verified.ts';
 import { Refusal } from '../refusal.ts';
 import { entryTime } from '../store/decide.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, Tip } from '../store/store.ts';
 import type { Context } from './context.ts';
 
 /** For an act that is only rehearsed: its commit is folded as it would be, and ends there. Not even its refusal is recorded. */
@@ -14,8 +15,7 @@ export function rehearsing(context: Context, ahead: Event[]): Context {
   const { store, clock } = context;
   const commit: Store['commit'] = async (wanted) => {
     const events = wanted.events.map(parseEvent);
-    await foldAhead(store, [...ahead, ...events], clock());
-    ahead.push(...events);
+    await foldAfter(store, ahead, events, clock());
     throw REHEARSED;
   };
   return { ...context, store: { ...store, commit }, may_write: () => false };
@@ -41,33 +41,63 @@ class Unread {
   }
 }
 
-/** The fold is pure and reads rows at once; a store is asked for them one by one, as the fold comes to need them. */
-async function foldAhead(store: Store, events: readonly Event[], now: Date): Promise<void> {
+/** The rows after some of the events that are ahead, as long as the ledger ends there. */
+interface FoldedAhead {
+  readonly last: Digest;
+  readonly at: string | null;
+  readonly events: number;
+  readonly read: Map<string, Row | null>;
+  readonly rows: RowOverlay;
+}
+
+/** One touch has up to `limits.touch_acts` acts: each is folded once, and not again for all that come after it. */
+const folded = new WeakMap<readonly Event[], FoldedAhead>();
+
+/** Folds these events after those that are ahead, to which they are added unless they are refused. */
+async function foldAfter(store: Store, ahead: Event[], events: readonly Event[], now: Date): Promise<void> {
   const tip = await store.tip();
-  const at = entryTime({ events }, tip, now.toISOString());
-  const known = new Map<string, Row | null>();
-  const rows: Rows = {
-    tenant: store.tenant,
+  const kept = folded.get(ahead);
+  const before = kept?.last === tip.last && kept.events === ahead.length ? kept : beginningAt(store, tip);
+  const all = [...ahead.slice(before.events), ...events];
+  const at = entryTime({ events: all }, before, now.toISOString());
+  const rows = new RowOverlay(before.rows);
+  for (const [i, event] of all.entries()) {
+    const position = { seq: tip.size + before.events + i, at };
+    for (const row of await foldReading(store, before.read, () =>
+      fold(rows, verifiedBefore(event), position),
+    ))
+      rows.put(row);
+  }
+  for (const row of rows.changed()) before.rows.put(row);
+  ahead.push(...events);
+  folded.set(ahead, { ...before, at, events: ahead.length });
+}
+
+function beginningAt({ tenant }: Store, { last, at }: Tip): FoldedAhead {
+  const read = new Map<string, Row | null>();
+  const below: Rows = {
+    tenant,
     is_whole: true,
     row: <N extends RowName>(name: N, key: string) => {
-      const found = known.get(`${name} ${key}`);
+      const found = read.get(`${name} ${key}`);
       const unread = new Unread(name, key);
       if (found === undefined) throw unread;
       return found as Row<N> | null;
     },
   };
+  return { last, at, events: 0, read, rows: new RowOverlay(below) };
+}
+
+/** The fold is pure and reads rows at once; a store is asked for them one by one, as the fold comes to need them. */
+async function foldReading<T>(store: Store, read: Map<string, Row | null>, act: () => T): Promise<T> {
   for (;;) {
     try {
-      const ahead = new RowOverlay(rows);
-      for (const [i, event] of events.entries()) {
-        for (const row of fold(ahead, verifiedBefore(event), { seq: tip.size + i, at })) ahead.put(row);
-      }
-      return;
+      return act();
     } catch (error) {
       if (!(error instanceof Unread)) throw error;
       const { name, key } = error;
       const state = await store.find(name, key);
-      known.set(`${name} ${key}`, state && { name, key, seq: 0, state });
+      read.set(`${name} ${key}`, state && { name, key, seq: 0, state });
     }
   }
 }

@@ -99,9 +99,8 @@ export async function rollback(
   const options = manifest && optionsOf(context, run, effect, { checkpoints, except });
   if (options) await requireSomeUndone(state, manifest, options);
 
-  return atWork(context, execution_id, () =>
-    claimAndUndo(context, request, { state, run, effect, manifest, options }),
-  );
+  const act = () => claimAndUndo(context, request, { state, run, effect, manifest, options });
+  return signer.is_rehearsal ? act() : atWork(context, execution_id, act);
 }
 
 /** Where every path stays, nothing is undone, and the ledger must not say that it is. It ends only a rollback that is stuck. */
@@ -147,8 +146,10 @@ async function claimAndUndo(
     if (manifest !== null) await renewArchivedManifest(context.root, run.reports);
     return outcome;
   };
-  // A plan that shares a path with it ends first. Where that takes longer than the signature holds, the commit is refused.
-  const outcome = await inPlanTurn(context, { id: randomUUID(), effect, is_undo: true }, undo);
+  // A plan that shares a path with it ends first. Where that takes longer than the signature holds, the commit is refused. A rehearsal
+  // is over with its commit: it waits for no plan, and none waits for it.
+  const turn = { id: randomUUID(), effect, is_undo: true } as const;
+  const outcome = await (signer.is_rehearsal ? undo(false) : inPlanTurn(context, turn, undo));
   const record = (told: RollBackOutcome) => {
     const report = seal(canonicalBytes(told));
     const body = { execution_id, round, result: resultOf(told, checkpoints), report: report.digest };

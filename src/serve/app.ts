@@ -142,10 +142,16 @@ export function appOf(service: HttpService): Hono {
       requireOwnPage(request, service.site);
       return answer(request);
     });
-  const acting = async (request: Request) => {
-    const caller = actorOf(await counted(service, request)) ?? refuse('NOT_FOR_AGENTS');
+  const acting = (answer: typeof drawTogether) => async (request: Request) => {
+    const calls = await counted(service, request);
+    const caller = actorOf(calls) ?? refuse('NOT_FOR_AGENTS');
     requireNoKeyBeside(request);
-    return { caller, body: await bodyOf(request) };
+    const end = service.quota.begin(quotaNameOf(calls), 'request');
+    try {
+      return await answer(keyturn, acts, await bodyOf(request), caller);
+    } finally {
+      end();
+    }
   };
   for (const { path, answer } of vouches)
     at(['POST'], path, async (request) => {
@@ -153,14 +159,8 @@ export function appOf(service: HttpService): Hono {
       if (calls.kind === 'agent') refuse('NOT_FOR_AGENTS');
       return answer(await bodyOf(request), { name: calls.name }, opensFor(service, calls));
     });
-  at(['POST'], '/v1/acts/draft', async (request) => {
-    const { caller, body } = await acting(request);
-    return drawTogether(keyturn, acts, body, caller);
-  });
-  at(['POST'], '/v1/acts/finish', async (request) => {
-    const { caller, body } = await acting(request);
-    return finishTogether(keyturn, acts, body, caller);
-  });
+  at(['POST'], '/v1/acts/draft', acting(drawTogether));
+  at(['POST'], '/v1/acts/finish', acting(finishTogether));
   at(['POST'], '/v1/executor/issue', async (request) => {
     requireOwnPage(request, site);
     const executor = await executorCalling(request, keyturn);

@@ -1,3 +1,4 @@
+import { setImmediate as othersFirst } from 'node:timers/promises';
 import * as z from 'zod';
 import { sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, type JsonObject } from '../canonical/json.ts';
@@ -110,6 +111,8 @@ export async function drawTogether(
   const drawn: z.output<typeof togetherDrawn>['drawn'] = [];
   const ahead: Signer['ahead'] = [];
   for (const { verb, request } of acts) {
+    // To draw one up can take milliseconds without a wait. Other callers are answered in between.
+    await othersFirst();
     try {
       const one = { request, by, ...(key !== undefined && { key }) };
       const route = named(routes, verb);

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { generateKeyPair } from '../../src/canonical/ed25519.ts';
@@ -41,6 +41,13 @@ describe('a simulation, far from its file', () => {
     ];
     expect(readFileSync(text, 'utf8')).toBe(readFileSync(theirs, 'utf8').replaceAll(ID, 'word.other'));
     expectError('FILE_EXISTS', await scene.far.run('simulation', 'new', 'greet', '--id', 'word.other'));
+    // A lying service would choose the name of a file that another program of this account reads.
+    const named = answering('scaffold', (body) => ({ ...body, id: 'keyturn', text: 'mcp: {}' }));
+    for (const asked of [['greet'], ['greet', '--id', 'word.third']]) {
+      const refused = scene.liar.lying(named, () => scene.far.run('simulation', 'new', ...asked));
+      expectError('SERVICE_FOREIGN', await refused);
+    }
+    expect(readdirSync(scene.far.folder)).not.toContain('keyturn.yaml');
     const words = ['simulation', 'register', ID, ...REASON];
     const risk = answering('get', (body) => ({ ...body, definition: { ...body.definition, risk: 'HIGH' } }));
     expectError('ACT_OTHER', await scene.liar.lying(risk, () => scene.far.run(...words)));

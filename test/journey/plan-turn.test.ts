@@ -119,6 +119,20 @@ describe('a rollback', () => {
     expect((await undone).status).toBe('rolled_back');
     await expectAfter(p, old, going, 'rollback.claimed');
   });
+
+  it('that is only drawn up waits for no plan, and none waits for it', async () => {
+    const p = await gated(planProject);
+    const { report } = await ran(p, planOf([create('1', 'data/old')]));
+    await executorOf(p);
+    await turned(p, waiting('data', 'a'));
+    await arrivedAt(p, 'data');
+    const { execution_id } = report;
+    const drawn = p.keyturn.draft(p.ada, (signer) =>
+      p.keyturn.plans.rollback({ execution_id, reason: 'a look', signer }),
+    );
+    expect((await drawn).statements).toHaveLength(1);
+    expect(turnsOf(p).filter((name) => name.endsWith('.turn'))).toHaveLength(1);
+  });
 });
 
 describe('an executor that is told to stop', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { human } from '../journey/authority.ts';
 import { sizeOf } from '../support/ledger.ts';
 import { passkeySigner, softPasskey } from '../support/passkey.ts';
-import { call, proved, refusalIn, SAY, type Service, service, session } from './service.ts';
+import { call, proved, received, refusalIn, SAY, type Service, service, session } from './service.ts';
 
 const FREEZE = { scope: 'tool', name: 'say', reason: 'a look' };
 
@@ -91,5 +91,23 @@ describe('a draft over HTTP', () => {
     const proofs = await s.ada.sign(statements.map((one: string) => Buffer.from(one)));
     const done = await call(s, '/v1/acts/finish', { acts: drawn, proofs }, { cookie });
     expect(done.body.results.map(({ ok }: { ok: boolean }) => ok)).toEqual([true, true, true, true]);
+  });
+
+  it('of many acts keeps no other caller waiting', async () => {
+    const s = await service();
+    const cookie = await session(s);
+    const acts = Array.from({ length: 100 }, (_, i) => {
+      return { verb: 'people.enrol', request: { name: `bo${i}`, principal: 'agent', public_key: null } };
+    });
+    const path = '/v1/acts/draft';
+    const heard = received(path);
+    const order: string[] = [];
+    const drawn = call(s, path, { by: 'ada', acts }, { cookie }).then(({ status }) =>
+      order.push(`${status}`),
+    );
+    await heard;
+    await call(s, '/livez').then(() => order.push('livez'));
+    await drawn;
+    expect(order).toEqual(['livez', '202']);
   });
 });

@@ -11,12 +11,16 @@ const SANDBOX = { read: ['data'], write: ['out'] };
 
 function proposed(file: string, entry: object = {}) {
   const folder = scratch();
-  for (const name of ['data', 'out', 'data/sub']) mkdirSync(join(folder, name));
-  for (const name of ['notes.txt', 'data/a.txt', 'data/sub/b.txt']) writeFileSync(join(folder, name), 'x');
+  for (const name of ['data', 'out', 'data/sub', '.keyturn']) mkdirSync(join(folder, name));
+  for (const name of ['notes.txt', 'data/a.txt', 'data/sub/b.txt', '.keyturn/ada.key'])
+    writeFileSync(join(folder, name), 'x');
   const tool = { args: ['--', '{file}'], parameters: { file: { type: 'path' } }, sandbox: SANDBOX, ...entry };
   const effect = effectOf(folder, tool, { file });
   const registry = registryOf(scratch(), { ...ENTRY, ...tool });
-  requirePathsInSandbox(toolNamed(registry, 'say'), effect, folder);
+  requirePathsInSandbox(toolNamed(registry, 'say'), effect, {
+    root: folder,
+    hidden_paths: [join(folder, '.keyturn')],
+  });
 }
 
 it('a path to a file of the project that the sandbox hides is refused, with what it shows', async () => {
@@ -25,6 +29,11 @@ it('a path to a file of the project that the sandbox hides is refused, with what
   expect(() => proposed('notes.txt')).toThrow(
     /"file" names \S+\/notes\.txt, which the sandbox of "say" hides: /,
   );
+});
+
+it('of what Keyturn keeps, an agent is not told what is there', async () => {
+  for (const file of ['.keyturn/ada.key', '.keyturn/bo.key', '.keyturn'])
+    await expectRefusal('ARGUMENT_INVALID', () => proposed(file));
 });
 
 it.each([

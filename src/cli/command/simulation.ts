@@ -118,8 +118,10 @@ export function scaffold(call: Call): Promise<Answer> {
     const request = { tool: call.operands[0] ?? '', ...(wanted !== undefined && { id: wanted }) };
     const result = await keyturn.simulations.scaffold(request);
     const { id, text } = result;
-    // The name of a file here is no word of a service.
-    if (!/^[a-z0-9][a-z0-9._-]*$/.test(id)) refuse('NAME_MALFORMED');
+    // The name of a file here is no word of a service: it follows from what was asked for.
+    const expected = wanted ?? request.tool.replace(/[^a-z0-9._-]/g, '-');
+    if (id !== expected || !/^[a-z0-9][a-z0-9._-]*$/.test(id))
+      refuse('SERVICE_FOREIGN', 'The answer is for another simulation than was asked for.');
     const folder = keyturn.layout?.simulations ?? process.cwd();
     const file = join(folder, `${id}.yaml`);
     mkdirSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import type { Client, ClientConfig, QueryResultRow } from 'pg';
 import { limits, postgresLimits } from '../../limits.ts';
 import { refuseMissing } from '../../optional.ts';
@@ -230,8 +230,8 @@ async function ended(client: Client): Promise<void> {
 }
 
 /** The driver has no other way to let go of a connection at once, or to gather what is sent. */
-function streamOf(client: Client): Socket {
-  return (client as unknown as { connection: { stream: Socket } }).connection.stream;
+function streamOf(client: Client): Writable {
+  return (client as unknown as { connection: { stream: Writable } }).connection.stream;
 }
 
 /** How long a store waits for others unless told. */
