@@ -19,7 +19,8 @@ export const authorityResults = {
   'delegation add': VERBS.agents.delegate.output(),
   'delegation list': VERBS.agents.delegations.output(),
   'delegation revoke': VERBS.agents.revokeDelegation.output(),
-  submit: VERBS.intents.submit.output(),
+  /** What would be submitted with --preview, or what was. */
+  submit: z.union([VERBS.intents.previewSubmit.output(), VERBS.intents.submit.output()]),
   /** With --out the token is in the file alone, and null here. */
   grant: VERBS.intents.grant.output(),
   attenuate: z.strictObject({

@@ -184,7 +184,7 @@ describe('a human far from the project', () => {
     await project.inside(({ ledger }) => ledger.verify({ deep: true }));
   });
 
-  it('delegates to the key that the screen shows; what is passed on is for the host', async () => {
+  it('delegates to the key that the screen shows, and acts for no agent', async () => {
     const { public_key } = generateKeyPair();
     await project.inside(({ people }) =>
       people.enrol({ name: 'scout', principal: 'agent', public_key, signer: project.alice }),
@@ -192,7 +192,9 @@ describe('a human far from the project', () => {
     const words = ['delegation', 'add', 'scout', '--action', 'tool:greet', '--ttl', '1h', '--approves'];
     const reason = ['--reason', 'a test'];
     const passed_on = ['--delegation', UNKNOWN_ID, '--agent-key', 'none'];
-    expectError('HOST_ONLY', await far.run(...words, ...passed_on, ...reason));
+    expectError('CALLER_OTHER', await far.run(...words, ...passed_on, ...reason));
+    const looked_at = ['--hash', 'a'.repeat(64)];
+    expectError('CALLER_OTHER', await far.run('submit', UNKNOWN_ID, ...passed_on, ...looked_at));
     const added = await far.talk([...words, ...reason], SECRET);
     expect(added.stdout).toContain('[OK] alice delegated tool:greet to scout');
     expect(added.screen).toContain(public_key);

@@ -128,6 +128,7 @@ describe('the journey by its verbs', () => {
       signer: p.ada,
     });
     const intent = await proposeSay(p);
+    fits('intents.previewSubmit', await intents.previewSubmit({ intent_id: intent.intent_id, delegation }));
     const submitted = await intents.submit({ ...intent, delegation, signer: scout });
     fits('intents.submit', submitted);
     expect(submitted).toMatchObject({ by: 'scout', approver: 'ada' });

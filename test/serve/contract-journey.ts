@@ -66,6 +66,10 @@ export function journeyAsks(states: States): Asks {
     ),
     'intents.diffTexts': ofIntent(({ hash }) => ({ hash }), withEffect),
     'intents.check': ofIntent(({ hash }) => ({ hash })),
+    'intents.previewSubmit': async () => {
+      const { delegation_id: delegation } = await delegated();
+      return ofIntent(() => ({ delegation }))();
+    },
     'intents.submit': async () => {
       const { delegation_id: delegation } = await delegated();
       return act({ ...(await waiting()), delegation }, bo);
