@@ -56,7 +56,7 @@ export const authorityResults = {
     by: name,
     /** `null` where that was refused. */
     turned: VERBS.intents.turn.output().nullable(),
-    /** `null` where it did not run, and where an executor ran it: `runs.output` and `intents.result` tell of that. */
+    /** By this command, or by an executor. `null` where it did not run, and where its end is not recorded. */
     run: VERBS.runs.run.output().nullable(),
   }),
   replay: VERBS.runs.replay.output(),

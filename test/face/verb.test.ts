@@ -113,6 +113,9 @@ describe('the journey by its verbs', () => {
     const output = await runs.output({ execution_id });
     fits('runs.output', output);
     expect(output).toEqual({ stdout: 'hello\n', stderr: '' });
+    const told = await runs.report({ execution_id });
+    fits('runs.report', told);
+    expect(told).toEqual({ run: report });
   });
 
   it('grants what was offered, and submits under a delegation', async () => {

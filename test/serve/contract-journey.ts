@@ -103,6 +103,7 @@ export function journeyAsks(states: States): Asks {
     'plans.previewRollback': async () =>
       [(await ranPlan()).execution_id, (await ran()).execution_id, NONE].map((run) => ({ request: { run } })),
     'plans.rollback': async () => act({ execution_id: (await ranPlan()).execution_id, reason }),
+    'runs.report': ofRun,
     'runs.output': ofRun,
     'runs.live': ofRun,
     'runs.progress': ofRun,
