@@ -202,7 +202,7 @@ describe('the class Keyturn', () => {
       'secret',
       ...['layout', 'config', 'unlock', 'draft', 'finish', 'keyFiles', 'createKey', 'close'],
       ...['configureServer', 'lookAtServer', 'hearServers'],
-      // For the door of a service, and for the process that runs what is ordered.
+      // For the entry points of a service, and for the process that runs what is ordered.
       ...['as', 'account', 'callerWith', 'asService', 'execute', 'isExecuting', 'writeFailure'],
       ...['executorSigner', 'issueFor', 'reviewersAdded', 'begunRuns', 'served', 'serviceState'],
     ],
