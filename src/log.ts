@@ -171,9 +171,9 @@ function telling(logger: Logger): Omit<Telemetry, 'close'> {
     count: (what: Counted, facts) => {
       if (what === 'decision') tell(facts.allowed === true ? 'debug' : 'info', 'decides', facts);
     },
-    refused: (door, error) => {
+    refused: (entry_point, error) => {
       if (error instanceof Error && told.has(error)) return;
-      tell(levelOfError(error), 'refused', { door, code: errorCode(error) });
+      tell(levelOfError(error), 'refused', { entry_point, code: errorCode(error) });
     },
   };
 }

@@ -11,7 +11,7 @@ export interface Telemetry {
   span<T>(operation: Operation, act: () => Promise<T>, told?: Told<T>): Promise<T>;
   count(what: Counted, facts: Facts): void;
   /** An error left through an entry point of the public face. */
-  refused(door: string, error: unknown): void;
+  refused(entry_point: string, error: unknown): void;
   close(): void;
 }
 
@@ -41,8 +41,8 @@ const FACTS = {
   allowed: flag,
   bytes: number,
   code,
-  door: word,
   entries: number,
+  entry_point: word,
   kind: word,
   kinds: words,
   objects: number,
@@ -91,9 +91,9 @@ export function both(one: Telemetry, other: Telemetry): Telemetry {
       one.count(what, facts);
       other.count(what, facts);
     },
-    refused: (door, error) => {
-      one.refused(door, error);
-      other.refused(door, error);
+    refused: (entry_point, error) => {
+      one.refused(entry_point, error);
+      other.refused(entry_point, error);
     },
     close: () => {
       one.close();
@@ -142,7 +142,7 @@ export async function openTelemetry(): Promise<Telemetry> {
         }
       }),
     count: (what, facts) => counters[what].add(1, named(facts)),
-    refused: (door, error) => counters.refusal.add(1, named({ door, code: errorCode(error) })),
+    refused: (entry_point, error) => counters.refusal.add(1, named({ entry_point, code: errorCode(error) })),
     close: () => {},
   };
 }

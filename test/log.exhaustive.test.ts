@@ -75,8 +75,8 @@ describe('a log', () => {
     found({ level: 'info', operation: 'run', intent_id, execution_id, capability_id, result: 'success' });
     found({ level: 'info', msg: 'ends', operation: 'grant', intent_id, capability_id, code: 'OK' });
     found({ level: 'warn', msg: 'ends', operation: 'grant', intent_id, code: 'APPROVAL_MISSING' });
-    found({ level: 'warn', msg: 'refused', door: 'intents.get', code: 'INTENT_NOT_FOUND' });
-    found({ level: 'warn', msg: 'refused', door: 'unlock', code: 'PASSPHRASE_WRONG' });
+    found({ level: 'warn', msg: 'refused', entry_point: 'intents.get', code: 'INTENT_NOT_FOUND' });
+    found({ level: 'warn', msg: 'refused', entry_point: 'unlock', code: 'PASSPHRASE_WRONG' });
     // What an operation ended with is not told again where it left.
     expect(lines.filter(({ code }) => code === 'APPROVAL_MISSING')).toHaveLength(1);
     expect(statSync(join(p.root, LOG)).mode & 0o777).toBe(0o600);
@@ -156,7 +156,7 @@ describe('a log', () => {
     const named = (name: string) => seen.filter((one) => one.name === name).map(({ facts }) => facts);
     expect(named('keyturn.run')).toEqual([{ 'keyturn.result': 'success', 'keyturn.code': 'OK' }]);
     expect(named('keyturn.refusals')).toEqual([
-      { 'keyturn.door': 'intents.check', 'keyturn.code': 'ID_MALFORMED' },
+      { 'keyturn.entry_point': 'intents.check', 'keyturn.code': 'ID_MALFORMED' },
     ]);
     expect(JSON.stringify(seen)).not.toContain(intent.intent_id);
     expect(readLog(p.root, LOG)).toContain(intent.intent_id);

@@ -22,12 +22,19 @@ export function namesDelegate({ delegation, agentKey, as }: Options): boolean {
 
 export async function delegateOf(keyturn: Opened, options: Options): Promise<Delegate | null> {
   if (!namesDelegate(options)) return null;
+  if (keyturn.service !== undefined && keyturn.agent === undefined)
+    refuse(
+      'CALLER_OTHER',
+      `A human is logged in at ${keyturn.service}, and an agent acts as itself: keyturn login --as AGENT --agent-key FILE.`,
+    );
   const delegation = await meantBy(keyturn, 'delegation', options.delegation!);
   return { delegation, signer: await ownerOf(keyturn, options.agentKey!) };
 }
 
 /** The name that this key is enrolled for. A name that is only claimed would be worth nothing. */
 export async function ownerOf(keyturn: Opened, path: string): Promise<Signer> {
+  // A service tells an agent of no other one, and refuses an act that the key of this one did not sign.
+  if (keyturn.agent !== undefined) return Keyturn.agentSigner(keyturn.agent, path);
   const signer = Keyturn.agentSigner('', path);
   const owner = (await keyturn.people.list()).principals.find((principal) =>
     hasKey(principal, signer.public_key),

@@ -31,6 +31,7 @@ export interface Options {
   readonly correlation?: string;
   readonly cursor?: string;
   readonly deep?: boolean;
+  readonly delegateKey?: string;
   readonly delegation?: string;
   readonly digest?: string;
   readonly id?: string;

@@ -10,6 +10,8 @@ export interface Opened
     Pick<Keyturn, 'keyFiles' | 'unlock' | 'close'>,
     // Where keys of humans are kept: a service keeps none.
     Partial<Pick<Keyturn, 'createKey' | 'layout'>> {
+  /** At a service: the agent that is logged in there, whose key signs each request. Absent where a human is. */
+  readonly agent?: string;
   /** At a service: conversations in requests that this key signs. A login alone only reads. */
   readonly speaking?: (signer: Signer) => Face['conversations'];
   /** The address of the service; absent for the project on this machine. */
@@ -22,13 +24,7 @@ export function nextAt({ service }: Pick<Opened, 'service'>, command: string): s
 }
 
 /** Why a command that only signs is not for a service, and what is done in its place. */
-const DELEGATE = [
-  'A delegate looks at nothing, so from elsewhere it would sign whatever the service says.',
-  'There an agent proposes, and a human decides; or a human delegates calls of MCP tools to it, by number (`delegation add --uses`).',
-];
 const INSTEAD: Readonly<Record<string, readonly string[]>> = {
-  submit: DELEGATE,
-  'delegation add': DELEGATE,
   'credential add': [
     'Which passkey a browser made, this machine would know from the service alone.',
     'Make a key file here with --key-out in place of --passkey; or sign for the passkey on the host, or with another passkey in the console, under People.',

@@ -43,6 +43,7 @@ const ABOUT: Readonly<Record<string, (asked: AskedRemotely) => string | null>> =
   'intents.turn': ({ intent_id }) => `intent ${intent_id}`,
   'intents.edit': ({ intent_id }) => `intent ${intent_id}`,
   'intents.grant': ({ intent_id }) => `offer ${intent_id}`,
+  'intents.submit': ({ intent_id }) => `submission ${intent_id}`,
   'agents.delegate': ({ grant, actions }) => (grant === undefined ? null : `pins ${JSON.stringify(actions)}`),
   'policies.activate': () => 'policies',
   'ledger.erase': ({ digest }) => `object ${digest}`,
@@ -79,6 +80,21 @@ export function lookingAt(face: Face, login: RemoteLogin): RemoteLooks {
     const bounds = boundsOf(request, needs);
     seen.set(`offer ${intent.intent_id}`, { sealed: { ...sealed, bounds }, offered: { audience, ttl_s } });
     return { ...told, intent, shown, needs };
+  };
+  const previewSubmit = async (request: Request<'intents.previewSubmit'>) => {
+    const told = await face.intents.previewSubmit(request);
+    const { hash, effect_digest } = requireSealed(told);
+    const approver = told.approver as Json;
+    seen.set(`submission ${request.intent_id}`, {
+      sealed: {
+        intent_id: told.intent.intent_id,
+        hash,
+        effect_digest,
+        approver,
+        delegation: request.delegation,
+      },
+    });
+    return told;
   };
   const pins = async (request: Request<'agents.pins'>) => {
     const told = await face.agents.pins(request);
@@ -140,7 +156,7 @@ export function lookingAt(face: Face, login: RemoteLogin): RemoteLooks {
     face: {
       ...face,
       plans: { ...face.plans, read },
-      intents: { ...face.intents, review, offer },
+      intents: { ...face.intents, review, offer, previewSubmit },
       agents: { ...face.agents, pins },
       policies: { ...face.policies, diff },
       ledger: { ...face.ledger, explainErase },
@@ -167,19 +183,30 @@ function boundsOf({ scope, tool_category, conditions }: Request<'intents.offer'>
 
 type Review = Result<'intents.review'>;
 
+/** What the envelope and the effects say of themselves. */
+function requireSealed({
+  intent,
+  envelope,
+  effect,
+  alternate_effects,
+}: Pick<Review, 'intent' | 'envelope' | 'effect' | 'alternate_effects'>): ReturnType<typeof sealedProposal> {
+  const sealed = sealedProposal(envelope, effect, alternate_effects);
+  return isSealedAs(sealed, envelope, intent)
+    ? sealed
+    : refuse(
+        'ACT_OTHER',
+        'The service tells something else about the proposal than its envelope and effect say.',
+      );
+}
+
 /** What is drawn is made here, from the effects whose digests are signed. The diffs of a plan are the service's, and are compared. */
 async function reviewed(
   face: Face,
   told: Review,
   { ledger }: RemoteLogin,
 ): Promise<{ readonly review: Review; readonly seen: ShownHere }> {
-  const { intent, envelope, effect, alternate_effects } = told;
-  const sealed = sealedProposal(envelope, effect, alternate_effects);
-  if (!isSealedAs(sealed, envelope, intent))
-    refuse(
-      'ACT_OTHER',
-      'The service tells something else about the proposal than its envelope and effect say.',
-    );
+  const { effect, alternate_effects } = told;
+  const sealed = requireSealed(told);
   const called = executorIn(effect);
   const act = {
     hash: sealed.hash,

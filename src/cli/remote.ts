@@ -16,6 +16,7 @@ export async function openService(address: string) {
   return {
     ...face,
     service: address,
+    ...(session === null && { agent: name }),
     keyFiles: () => new Map<string, string[]>(session === null ? [] : [[name, [key_file]]]),
     speaking: (signer: Signer) =>
       remoteFace(askingAt(address, {}, signing(signer, login.ledger), FINISH_MS), login).conversations,

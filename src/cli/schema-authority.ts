@@ -19,7 +19,8 @@ export const authorityResults = {
   'delegation add': VERBS.agents.delegate.output(),
   'delegation list': VERBS.agents.delegations.output(),
   'delegation revoke': VERBS.agents.revokeDelegation.output(),
-  submit: VERBS.intents.submit.output(),
+  /** What would be submitted with --preview, or what was. */
+  submit: z.union([VERBS.intents.previewSubmit.output(), VERBS.intents.submit.output()]),
   /** With --out the token is in the file alone, and null here. */
   grant: VERBS.intents.grant.output(),
   attenuate: z.strictObject({
@@ -55,7 +56,7 @@ export const authorityResults = {
     by: name,
     /** `null` where that was refused. */
     turned: VERBS.intents.turn.output().nullable(),
-    /** `null` where it did not run, and where an executor ran it: `runs.output` and `intents.result` tell of that. */
+    /** By this command, or by an executor. `null` where it did not run, and where its end is not recorded. */
     run: VERBS.runs.run.output().nullable(),
   }),
   replay: VERBS.runs.replay.output(),

@@ -309,5 +309,7 @@ export function answerJsonSchema(): object {
       })
       .meta({ id: `answer-${command.replace(' ', '-')}` }),
   );
-  return { title: 'What keyturn --json prints', ...z.toJSONSchema(z.union([problem, ...answers])) };
+  // An argument of a call is any JSON.
+  const schema = z.toJSONSchema(z.union([problem, ...answers]), { unrepresentable: 'any' });
+  return { title: 'What keyturn --json prints', ...schema };
 }

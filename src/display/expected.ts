@@ -111,6 +111,14 @@ const ROWS: Readonly<Record<string, (known: ActKnown) => ActRow | null>> = {
   }),
   'intents.turn': (known) => order(known, true),
   'intents.grant': (known) => order(known, false),
+  // An agent signs, under a delegation: what it submits, and as whose approval it counts, it looked at before.
+  'intents.submit': ({ intent_id }) => ({
+    kind: 'intent.delegated',
+    subject: String(intent_id),
+    same: ['hash', 'effect_digest', 'delegation', 'approver'],
+    free: ['expires_at'],
+    at_most_s: { expires_at: limits.approval_ttl_s },
+  }),
   'runs.revokeCapability': () => ({
     kind: 'capability.revoked',
     subject: null,

@@ -1,18 +1,20 @@
 import * as z from 'zod';
 import * as shape from '../event/shape.ts';
 import type { Signer } from '../identity/act.ts';
+import type { Context } from '../journey/context.ts';
 import * as delegating from '../journey/delegate.ts';
 import { grantPins } from '../journey/grant-bounds.ts';
 import * as tokening from '../journey/token.ts';
 import { mcpLimits } from '../limits.ts';
 import { tokenUses } from '../project/token-uses.ts';
+import { refuse } from '../refusal.ts';
 import { askedId, digest, id, name, publicKey, time, why } from './parts.ts';
 import { act, here, nothing, read, write } from './verb.ts';
 
 /** What a human lets the key of another principal do, for a limited time. */
 export const agents = {
   delegate: write({
-    open_to: 'people',
+    open_to: 'delegate',
     about:
       'Let a key submit certain actions for a while. A human signs, or a delegate who passes on what it was given.',
     input: () =>
@@ -49,7 +51,8 @@ export const agents = {
         ...why,
       }),
     here: here<{ readonly signer: Signer }>('signer'),
-    run: async ({ context }, request) => {
+    run: async ({ context, caller }, request) => {
+      if (caller.kind === 'agent') await requirePassedOn(context, caller.name, request);
       const { subject, body } = await delegating.delegate(context, request as delegating.DelegateRequest);
       const {
         delegate,
@@ -180,6 +183,20 @@ export const agents = {
     },
   }),
 };
+
+/** An agent has nothing to give but what was given to it. Whether that holds, and is not made wider, the commit decides. */
+async function requirePassedOn(
+  { store }: Context,
+  name: string,
+  { delegation, grant }: { readonly delegation?: string; readonly grant?: object },
+): Promise<void> {
+  if (delegation === undefined)
+    refuse('NOT_FOR_AGENTS', 'An agent passes on a delegation to it, and names it.');
+  if (grant !== undefined)
+    refuse('NOT_FOR_AGENTS', 'What a number of calls would be for is shown to people alone.');
+  const found = await store.find('delegation', delegation);
+  if (found?.delegate !== name) refuse('DELEGATION_UNKNOWN');
+}
 
 function tokenOf({
   subject,

@@ -55,6 +55,8 @@ const AGENTS = {
   people: '',
   proposer: ' An agent may ask, and there is only what it proposed.',
   anyone: ' An agent may ask.',
+  delegate:
+    ' An agent may ask, under what was delegated to it and about what it proposed, and signs what it changes.',
 } as const;
 
 const block = (text: string) => `\`\`\`ts\n${text}\n\`\`\``;

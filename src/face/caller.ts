@@ -1,7 +1,8 @@
 import type { Account } from '../identity/account.ts';
+import type { Signer } from '../identity/act.ts';
 import { isAuditor } from '../identity/auditor.ts';
 import { activeCredentials, type Principal } from '../identity/principal.ts';
-import type { Context } from '../journey/context.ts';
+import { type Context, requireIntent } from '../journey/context.ts';
 import { refuse } from '../refusal.ts';
 import { ownContext } from './own.ts';
 
@@ -25,9 +26,10 @@ export interface NamedCaller {
 
 /**
  * Whom a verb is open to. `people`: the owner and humans; an agent is refused. `proposer`: an agent as well, and to it there is nothing
- * but what it proposed. `anyone`: an agent as well; for verbs whose answer tells of no proposal.
+ * but what it proposed. `anyone`: an agent as well; for verbs whose answer tells of no proposal. `delegate`: an agent as well, for what a
+ * human delegated to its key. What it changes, it signs in its own name: a token is not enough. The verb itself looks up what is its own.
  */
-export const OPEN_TO = ['people', 'proposer', 'anyone'] as const;
+export const OPEN_TO = ['people', 'proposer', 'anyone', 'delegate'] as const;
 export type OpenTo = (typeof OPEN_TO)[number];
 
 /** Looked up at every call: a caller who was revoked meanwhile is refused, and roles are those of now. */
@@ -44,6 +46,7 @@ export function contextFor(
   context: Context,
   caller: Caller,
   { open_to, kind }: { readonly open_to: OpenTo; readonly kind: 'read' | 'write' | 'act' },
+  signer?: Pick<Signer, 'name'>,
 ): Context {
   if (caller.kind === 'owner') return context;
   if (caller.kind === 'human') {
@@ -51,7 +54,22 @@ export function contextFor(
     return context;
   }
   if (open_to === 'anyone') return context;
+  if (open_to === 'delegate') {
+    if (kind !== 'read') requireOwnSigner(caller, signer);
+    return context;
+  }
   return open_to === 'proposer' ? ownContext(context, caller.name) : refuse('NOT_FOR_AGENTS');
+}
+
+/** The name alone: the commit verifies the signature with the key that is enrolled for it. */
+function requireOwnSigner({ name }: Pick<Principal, 'name'>, signer?: Pick<Signer, 'name'>): void {
+  if (signer === undefined) refuse('NOT_FOR_AGENTS', 'An agent asks for this with a signature of its key.');
+  if (signer.name !== name) refuse('CALLER_OTHER', `"${name}" asks for no act of "${signer.name}".`);
+}
+
+/** To an agent there is no intent but what it proposed. */
+export async function requireOwnIntent(context: Context, caller: Caller, intent_id: string): Promise<void> {
+  if (caller.kind === 'agent') await requireIntent(ownContext(context, caller.name), intent_id);
 }
 
 interface Proposed {

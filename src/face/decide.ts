@@ -9,12 +9,13 @@ import { standingNow } from '../journey/life.ts';
 import { offer } from '../journey/offer.ts';
 import { diffTexts, hunksApart, review } from '../journey/review.ts';
 import { reviewersOf } from '../journey/reviewers.ts';
-import { submit } from '../journey/submit.ts';
+import { previewSubmit, submit } from '../journey/submit.ts';
 import { limits } from '../limits.ts';
 import { explain } from '../refusal.ts';
+import { requireOwnIntent } from './caller.ts';
 import { effect, envelope } from './effect.ts';
 import { capabilityScope, grantAsked, offerAsked, order, orderAsked, orderOf } from './order.ts';
-import { askedHash, askedId, digest, id, intent, name, reasonCode, time } from './parts.ts';
+import { askedHash, askedId, digest, id, intent, name, publicKey, reasonCode, time } from './parts.ts';
 import { shown, shownHunk } from './shown.ts';
 import { act, here, read, write } from './verb.ts';
 
@@ -133,8 +134,31 @@ export const deciding = {
     },
   }),
 
+  previewSubmit: read({
+    open_to: 'delegate',
+    refuses: ['INTENT_NOT_FOUND', 'DELEGATION_UNKNOWN', 'OBJECT_MISSING'],
+    about: 'What a delegate would submit, read from the bytes that the hash covers. It asks no policies.',
+    input: () => z.strictObject({ intent_id: askedId, delegation: askedId }),
+    output: () =>
+      z.strictObject({
+        intent,
+        envelope: envelope(),
+        effect: effect(),
+        /** To be compared with the digests of the envelope. */
+        alternate_effects: z.array(effect()).readonly(),
+        /** The human as whose approval it would count; `null` when a human still has to approve. */
+        approver: z.strictObject({ by: name, key: publicKey }).readonly().nullable(),
+      }),
+    run: async ({ context, caller }, asked) => {
+      await requireOwnIntent(context, caller, asked.intent_id);
+      const by = caller.kind === 'owner' ? null : caller.name;
+      const { state, ...seen } = await previewSubmit(context, { ...asked, by });
+      return { intent: await standingIntent(context, state), ...seen };
+    },
+  }),
+
   submit: write({
-    open_to: 'people',
+    open_to: 'delegate',
     about: 'Submit an intent under a delegation, signed by the delegate. It may stand for the approval.',
     input: () => z.strictObject({ intent_id: askedId, hash: askedHash, delegation: z.string() }),
     output: () =>
@@ -148,7 +172,8 @@ export const deciding = {
         expires_at: time,
       }),
     here: here<{ readonly signer: Signer }>('signer'),
-    run: async ({ context }, request) => {
+    run: async ({ context, caller }, request) => {
+      await requireOwnIntent(context, caller, request.intent_id);
       const { subject: intent_id, body } = await submit(context, request);
       const { hash, by, delegation, approver, expires_at } = body;
       return { intent_id, hash, by, delegation, approver: approver?.by ?? null, expires_at };

@@ -8,7 +8,7 @@ import { liveOutput, liveStep } from '../journey/live.ts';
 import type { Presented } from '../journey/present.ts';
 import type { LookRequest } from '../journey/ready.ts';
 import type { Report } from '../journey/record.ts';
-import { outputOf } from '../journey/result.ts';
+import { outputOf, recordedEnd } from '../journey/result.ts';
 import { look, type Preview, preview, run } from '../journey/run.ts';
 import { liveProgress } from '../journey/run-words.ts';
 import { limits } from '../limits.ts';
@@ -142,8 +142,11 @@ export const executing = {
       'onOutput',
       'onRecorded',
     ),
-    run: async ({ context }, { capability, holder_key, ...asked }) =>
-      reportOf(await run(context, { capability: presentedBy({ capability, holder_key }), ...asked })),
+    run: async ({ context }, { capability, holder_key, ...asked }) => {
+      const presented = presentedBy({ capability, holder_key });
+      const { reports: _, ...ended } = await run(context, { capability: presented, ...asked });
+      return reportOf(ended);
+    },
   }),
 
   output: read({
@@ -153,6 +156,22 @@ export const executing = {
     input: () => z.strictObject({ execution_id: askedId }),
     output: () => output,
     run: ({ context }, { execution_id }) => outputOf(context, execution_id),
+  }),
+
+  report: read({
+    open_to: 'people',
+    refuses: ['EXECUTION_NOT_FOUND'],
+    about: 'How a run ended, as `run` tells it where it runs, for a run of any executor. From the record.',
+    input: () => z.strictObject({ execution_id: askedId }),
+    output: () =>
+      z.strictObject({
+        /** `null` while its end is not recorded. Why reports of a plan are missing, only its host knows: `plans.missingReports`. */
+        run: report().nullable(),
+      }),
+    run: async ({ context }, { execution_id }) => {
+      const end = await recordedEnd(context, execution_id);
+      return { run: end && reportOf({ ...end, reports_missing: null }) };
+    },
   }),
 
   live: read({
@@ -285,7 +304,10 @@ async function previewOf(
   return { intent, effect, shown, capability: { capability_id, by, ...allows }, seen };
 }
 
-function reportOf({ stdout, stderr, reports: _, ...ended }: Report): z.output<ReturnType<typeof report>> {
+type Printed = Readonly<Record<'stdout' | 'stderr', { readonly bytes: Uint8Array; readonly total: number }>>;
+type Ended = Omit<Report, 'reports' | keyof Printed> & Printed;
+
+function reportOf({ stdout, stderr, ...ended }: Ended): z.output<ReturnType<typeof report>> {
   return {
     ...ended,
     stdout: printedText(stdout.bytes),

@@ -137,9 +137,10 @@ export function methodsOf<T extends Verbs>(
     async (request: object = {}) => {
       try {
         const caller = await who();
-        const { is_rehearsal, ahead = [], drawn } = (request as Partial<Signed>).signer ?? {};
+        const { signer } = request as Partial<Signed>;
+        const { is_rehearsal, ahead = [], drawn } = signer ?? {};
         const opened = is_rehearsal ? rehearsing(context, ahead) : context;
-        const asked = openedIn({ ...project, caller, context: contextFor(opened, caller, verb) });
+        const asked = openedIn({ ...project, caller, context: contextFor(opened, caller, verb, signer) });
         const parsed = requestOf(verb, request);
         const run = () => verb.run(asked, parsed as never);
         // An entry point gives a draft to a human whom it knows, and tells also what the policies say.

@@ -1,6 +1,6 @@
 import type { Event } from '../event/event.ts';
 import { drawnAt, drawnId, type Signer, signAct } from '../identity/act.ts';
-import { onlyKeyOf } from '../identity/principal.ts';
+import { hasKey, onlyKeyOf } from '../identity/principal.ts';
 import { refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import { type GrantLimits, sealGrant } from './grant-bounds.ts';
@@ -32,6 +32,8 @@ export async function delegate(
     (await context.store.find('principal', name)) ??
     refuse('PRINCIPAL_UNKNOWN', `"${name}" is not enrolled.`);
   const { delegate_key = onlyKeyOf(principal) } = request;
+  // Nothing could be done under it, and a key that was mistyped would be noticed only then.
+  if (!hasKey(principal, delegate_key)) refuse('KEY_FILE_INVALID', `"${name}" has no such key.`);
   const bounds = request.grant ? await sealGrant(context, actions, request.grant) : null;
   const now = context.clock();
   const expires_at = new Date(drawnAt(signer, now).getTime() + ttl_s * 1000).toISOString();

@@ -1,3 +1,4 @@
+import type { Body } from '../event/event.ts';
 import type { IntentStatus, Run } from '../gate/state.ts';
 import type { StatusWord } from '../gate/status-word.ts';
 import { refuse } from '../refusal.ts';
@@ -82,6 +83,59 @@ export async function recordedOutput(
     stdout: { bytes: stdout, total: totals.stdout },
     stderr: { bytes: stderr, total: totals.stderr },
   };
+}
+
+type Streams = NonNullable<Awaited<ReturnType<typeof recordedOutput>>>;
+
+/** What a run ended with, as its executor recorded it. */
+interface RecordedEnd
+  extends Streams,
+    Pick<
+      Body<'execution.finished'>,
+      | 'execution_id'
+      | 'capability_id'
+      | 'tool'
+      | 'result'
+      | 'reason_code'
+      | 'exit_code'
+      | 'signal'
+      | 'started_at'
+      | 'finished_at'
+    > {
+  readonly intent_id: string;
+  readonly folder: string | null;
+}
+
+/** Null while the end of the run is not recorded. Of an output that is not stored any more only the length is told. */
+export async function recordedEnd(context: Context, execution_id: string): Promise<RecordedEnd | null> {
+  const { intent_id } =
+    (await context.store.find('execution', execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
+  const end = await endOf(context, intent_id, execution_id);
+  if (end === null) return null;
+  const { runs } = await requireIntent(context, intent_id);
+  const gone = (total: number) => ({ bytes: new Uint8Array(), total });
+  const { stdout, stderr } = (await recordedOutput(context, { intent_id, execution_id })) ?? {
+    stdout: gone(end.stdout.bytes),
+    stderr: gone(end.stderr.bytes),
+  };
+  const { capability_id, tool, result, reason_code, exit_code, signal, started_at, finished_at } = end;
+  const folder = runs.find((run) => run.execution_id === execution_id)?.reports ?? null;
+  return {
+    ...{ execution_id, intent_id, capability_id, tool, result, reason_code, exit_code, signal },
+    ...{ started_at, finished_at, stdout, stderr, folder },
+  };
+}
+
+async function endOf(
+  { store, read_entry }: Context,
+  intent_id: string,
+  execution_id: string,
+): Promise<Body<'execution.finished'> | null> {
+  for (const { bytes } of await store.entriesOf(intent_id)) {
+    const { kind, body } = read_entry(bytes).event;
+    if (kind === 'execution.finished' && body.execution_id === execution_id) return body;
+  }
+  return null;
 }
 
 type Digests = Pick<Output, 'stdout' | 'stderr'>;

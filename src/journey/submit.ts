@@ -99,6 +99,35 @@ export async function submit(context: Context, request: SubmitRequest): Promise<
   });
 }
 
+interface PreviewRequest {
+  readonly intent_id: string;
+  readonly delegation: string;
+  /** Who would submit; null for who may look at every delegation. */
+  readonly by: string | null;
+}
+
+/** What a delegate would sign for. Whether it is accepted, only the submission finds out. */
+export async function previewSubmit(context: Context, { intent_id, delegation: id, by }: PreviewRequest) {
+  const state = await requireIntent(context, intent_id);
+  const authorities = await authoritiesFor(context, { people: [], delegations: [id] });
+  const known = authorities.delegation(id);
+  // What was delegated to another one is as unknown as what was never delegated.
+  if (known === null || (by !== null && known.delegate !== by)) refuse('DELEGATION_UNKNOWN');
+  const delegation: Delegation = requireHolds(authorities, id, context.clock().toISOString());
+  if (!covers(delegation, state.actions)) refuse('DELEGATION_OUT_OF_SCOPE');
+  const { envelope, effect } = await openAsked(context, state);
+  const alternate_effects = await Promise.all(
+    state.choices.slice(1).map(async (one) => openEffect(await context.store.object(one.effect_digest))),
+  );
+  return {
+    state,
+    envelope,
+    effect,
+    alternate_effects,
+    approver: delegation.approves ? delegation.root : null,
+  };
+}
+
 export interface DraftedSubmission {
   readonly delegated: Event<'intent.delegated'>;
   readonly objects: readonly Uint8Array[];

@@ -11,7 +11,7 @@ export interface Lasting {
   /** Under which name the caller is counted. */
   readonly who: string;
   /** The verb. */
-  readonly door: string;
+  readonly entry_point: string;
   /** What `keyturn.written` said before anything was looked at. */
   readonly written: number;
   readonly from: Date;
@@ -61,12 +61,12 @@ export function againOf(
         kept.clear();
         return false;
       }
-      const { door, told } = found;
+      const { entry_point, told } = found;
       const { status, headers, text } = told;
       outgoing.writeHead(status, headers);
       outgoing.end(text);
       metrics.answered('read', status, (performance.now() - from_ms) / 1000);
-      const about = { kind: 'read', door };
+      const about = { kind: 'read', entry_point };
       void keyturn.observed('request', async () => told, { about, end: () => ({ status }) });
       return true;
     },

@@ -396,7 +396,7 @@ async function answerTo(
   const how: Lasting = {
     told,
     who: quotaNameOf(caller),
-    door: `${namespace}.${name}`,
+    entry_point: `${namespace}.${name}`,
     written,
     from,
     until,

@@ -25,7 +25,7 @@ export function measured(
 
 interface Asked {
   readonly kind: AskedKind;
-  readonly door?: string;
+  readonly entry_point?: string;
 }
 
 const STREAM: Asked = { kind: 'stream' };
@@ -33,5 +33,5 @@ const OTHER: Asked = { kind: 'other' };
 
 function askedOf({ verb, namespace, name }: Route): Asked {
   const waits = (verb.here as readonly string[]).includes('signal');
-  return { kind: waits ? 'wait' : verb.kind, door: `${namespace}.${name}` };
+  return { kind: waits ? 'wait' : verb.kind, entry_point: `${namespace}.${name}` };
 }

@@ -18,7 +18,7 @@ import { SILENT } from '../../src/telemetry.ts';
 import { objectOf } from '../support/ledger.ts';
 import { yes } from './agent-place.ts';
 
-/** What the core does by itself, done by hand. No public door leads here: the attacker has the key of the core and its code. */
+/** What the core does by itself, done by hand. No public entry point leads here: the attacker has the key of the core and its code. */
 
 /** The id that the intent of this step will have. Whoever knows the plan can work it out. */
 export async function intentIdFor(

@@ -98,9 +98,12 @@ export function farScene() {
   return { scene: scene as FarScene, refusing };
 }
 
-export async function liarBefore(service: () => string): Promise<Liar> {
+/** The headers of a request that is signed anew: a signature of a caller is for the address of the liar. */
+type Resign = (asked: { readonly method: string; readonly path: string; readonly body?: string }) => object;
+
+export async function liarBefore(service: () => string, resign?: Resign): Promise<Liar> {
   let lie: Lie = () => undefined;
-  const between = createServer((request, response) => void pass(service(), lie, request, response));
+  const between = createServer((request, response) => void pass(service(), lie, request, response, resign));
   await new Promise<void>((done) => between.listen(0, 'localhost', done));
   const address = `http://localhost:${(between.address() as AddressInfo).port}`;
   return {
@@ -135,6 +138,7 @@ async function pass(
   lie: Lie,
   request: IncomingMessage,
   response: ServerResponse,
+  resign?: Resign,
 ): Promise<void> {
   const body = await bodyIn(request);
   const headers = Object.fromEntries(
@@ -144,9 +148,11 @@ async function pass(
   ) as Record<string, string>;
   if (headers.origin) headers.origin = address;
   const { method = 'GET', url = '/' } = request;
+  const text_sent = body.toString();
+  const asked = { method, path: url, ...(text_sent !== '' && { body: text_sent }) };
   const answer = await fetch(`${address}${url}`, {
     method,
-    headers,
+    headers: { ...headers, ...resign?.(asked) },
     ...(body.length > 0 && { body: new Uint8Array(body) }),
   });
   const text = await answer.text();

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { generateKeyPair } from '../../src/canonical/ed25519.ts';
+import { VERBS } from '../../src/face/verbs.ts';
 import type { Finished } from '../support/pty.ts';
 import {
   answerOf,
@@ -129,7 +130,19 @@ describe('a human far from the project', () => {
     expect([waited.code, waited.stdout, waited.stderr]).toEqual([0, 'Hello, Cleo!\n', '']);
     const failing = await project.propose('fail');
     const failed = await far.talk(['turn', failing.id, '--json'], ['Turn the key? (y/n) ', 'y'], SECRET);
-    expect(answerOf(failed)).toMatchObject({ ok: false, code: 'RUN_FAILED' });
+    expect(answerOf(failed)).toMatchObject({ ok: false, code: 'TOOL_EXIT_NONZERO' });
+  });
+
+  it('is told of the run of an executor with --json what a run here tells', async () => {
+    const { id } = await project.propose('greet', { name: 'Dina' });
+    const told = await far.talk(['turn', id, '--json'], ['Turn the key? (y/n) ', 'y'], SECRET);
+    const { result } = answerOf(told) as never as { result: { run: unknown } };
+    const { runs } = await project.inside(({ intents }) => intents.get({ intent_id: id }));
+    const { execution_id, capability_id } = runs[0]!;
+    const ran = VERBS.runs.run.output().parse(result.run);
+    expect(ran).toMatchObject({ intent_id: id, tool: 'greet', execution_id, capability_id });
+    expect(ran).toMatchObject({ result: 'success', exit_code: 0, signal: null, reason_code: null });
+    expect(ran).toMatchObject({ stdout: 'Hello, Dina!\n', left_out: { stdout: 0, stderr: 0 }, folder: null });
   });
 
   it('rejects, freezes, unfreezes, proposes, withdraws and revokes', async () => {
@@ -184,7 +197,7 @@ describe('a human far from the project', () => {
     await project.inside(({ ledger }) => ledger.verify({ deep: true }));
   });
 
-  it('delegates to the key that the screen shows; what is passed on is for the host', async () => {
+  it('delegates to the key that the screen shows, and acts for no agent', async () => {
     const { public_key } = generateKeyPair();
     await project.inside(({ people }) =>
       people.enrol({ name: 'scout', principal: 'agent', public_key, signer: project.alice }),
@@ -192,7 +205,9 @@ describe('a human far from the project', () => {
     const words = ['delegation', 'add', 'scout', '--action', 'tool:greet', '--ttl', '1h', '--approves'];
     const reason = ['--reason', 'a test'];
     const passed_on = ['--delegation', UNKNOWN_ID, '--agent-key', 'none'];
-    expectError('HOST_ONLY', await far.run(...words, ...passed_on, ...reason));
+    expectError('CALLER_OTHER', await far.run(...words, ...passed_on, ...reason));
+    const looked_at = ['--hash', 'a'.repeat(64)];
+    expectError('CALLER_OTHER', await far.run('submit', UNKNOWN_ID, ...passed_on, ...looked_at));
     const added = await far.talk([...words, ...reason], SECRET);
     expect(added.stdout).toContain('[OK] alice delegated tool:greet to scout');
     expect(added.screen).toContain(public_key);

@@ -83,7 +83,7 @@ describe('a caller', () => {
     }
   });
 
-  it('is recorded with the account that the door knows, and never with that of the service', async () => {
+  it('is recorded with the account that the entry point knows, and never with that of the service', async () => {
     const p = await authority();
     await agent(p, 'scout');
     const account = { host: 'elsewhere', machine: null, uid: 7, user: 'eve' };

@@ -10,7 +10,7 @@ import { runSeen } from '../support/seen.ts';
 
 const fits = (name: string, { output }: { output: () => z.ZodType }, answer: unknown) => {
   expect(z.safeParse(output(), answer), name).toMatchObject({ success: true });
-  // An answer of a verb is JSON, by whichever door it leaves.
+  // An answer of a verb is JSON, by whichever entry point it leaves.
   expect(JSON.parse(JSON.stringify(answer)), name).toEqual(answer);
 };
 

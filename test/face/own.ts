@@ -15,6 +15,8 @@ interface Proposed {
   readonly marks: readonly string[];
 }
 
+const NONE = '00000000-0000-4000-8000-000000000000';
+
 /** What is asked of each verb that an agent may call, about an intent. A verb that is not here fails the test. */
 const ASKED: Readonly<Record<string, (intent_id: string) => readonly object[]>> = {
   'intents.propose': (id) =>
@@ -29,6 +31,11 @@ const ASKED: Readonly<Record<string, (intent_id: string) => readonly object[]>> 
   'intents.result': (intent_id) => [{ intent_id }],
   'intents.twin': (intent_id) => [{ intent_id }],
   'intents.waitFor': (intent_id) => [{ intent_id, signal: AbortSignal.timeout(20) }],
+  'intents.previewSubmit': (intent_id) => [{ intent_id, delegation: NONE }],
+  'intents.submit': (intent_id) => [{ intent_id, hash: 'a'.repeat(64), delegation: NONE }],
+  'agents.delegate': (delegation) => [
+    { delegate: 'scout', actions: ['tool:say'], ttl_s: 60, reason: 'x', delegation },
+  ],
   'intents.list': () => [
     {},
     { limit: 1 },

@@ -113,6 +113,9 @@ describe('the journey by its verbs', () => {
     const output = await runs.output({ execution_id });
     fits('runs.output', output);
     expect(output).toEqual({ stdout: 'hello\n', stderr: '' });
+    const told = await runs.report({ execution_id });
+    fits('runs.report', told);
+    expect(told).toEqual({ run: report });
   });
 
   it('grants what was offered, and submits under a delegation', async () => {
@@ -128,6 +131,7 @@ describe('the journey by its verbs', () => {
       signer: p.ada,
     });
     const intent = await proposeSay(p);
+    fits('intents.previewSubmit', await intents.previewSubmit({ intent_id: intent.intent_id, delegation }));
     const submitted = await intents.submit({ ...intent, delegation, signer: scout });
     fits('intents.submit', submitted);
     expect(submitted).toMatchObject({ by: 'scout', approver: 'ada' });
@@ -198,7 +202,7 @@ describe('the class Keyturn', () => {
       'secret',
       ...['layout', 'config', 'unlock', 'draft', 'finish', 'keyFiles', 'createKey', 'close'],
       ...['configureServer', 'lookAtServer', 'hearServers'],
-      // For the door of a service, and for the process that runs what is ordered.
+      // For the entry points of a service, and for the process that runs what is ordered.
       ...['as', 'account', 'callerWith', 'asService', 'execute', 'isExecuting', 'writeFailure'],
       ...['executorSigner', 'issueFor', 'reviewersAdded', 'begunRuns', 'served', 'serviceState'],
     ],

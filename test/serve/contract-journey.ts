@@ -66,6 +66,10 @@ export function journeyAsks(states: States): Asks {
     ),
     'intents.diffTexts': ofIntent(({ hash }) => ({ hash }), withEffect),
     'intents.check': ofIntent(({ hash }) => ({ hash })),
+    'intents.previewSubmit': async () => {
+      const { delegation_id: delegation } = await delegated();
+      return ofIntent(() => ({ delegation }))();
+    },
     'intents.submit': async () => {
       const { delegation_id: delegation } = await delegated();
       return act({ ...(await waiting()), delegation }, bo);
@@ -99,6 +103,7 @@ export function journeyAsks(states: States): Asks {
     'plans.previewRollback': async () =>
       [(await ranPlan()).execution_id, (await ran()).execution_id, NONE].map((run) => ({ request: { run } })),
     'plans.rollback': async () => act({ execution_id: (await ranPlan()).execution_id, reason }),
+    'runs.report': ofRun,
     'runs.output': ofRun,
     'runs.live': ofRun,
     'runs.progress': ofRun,

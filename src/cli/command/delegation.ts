@@ -18,7 +18,7 @@ import { actAs, whoActs } from '../human.ts';
 import { shortIds } from '../list-table.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
-import { nextAt, type Opened, reading, writing, writingHere } from '../project.ts';
+import { nextAt, type Opened, reading, writing } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { fields, table } from '../table.ts';
 
@@ -31,11 +31,10 @@ export function add(call: Call): Promise<Answer> {
   const approves = options.approves ?? false;
   const reason = options.reason!;
   const grant = grantOf(options);
-  // What a delegate may do is asked for on the host: to a service, an agent is a proposer.
-  const opening = namesDelegate(options) ? writingHere : writing;
-  return opening(call, async (keyturn) => {
-    const delegate_key = await keyOf(keyturn, name);
+  namesDelegate(options);
+  return writing(call, async (keyturn) => {
     const delegate = await delegateOf(keyturn, options);
+    const delegate_key = await delegateKeyOf(keyturn, name, options);
     const pins = options.uses === undefined ? [] : (await keyturn.agents.pins({ actions })).pins;
     const parent = delegate === null ? {} : { delegation: delegate.delegation };
     const give = (signer: Signer) =>
@@ -76,6 +75,16 @@ function jsonFile(path: string): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     refuse('GRANT_BOUNDS_MALFORMED', `${visible(path)} is no JSON Schema of an object.`);
   return value as JsonObject;
+}
+
+/**
+ * A human compares the key that the screen shows. A delegate sees no screen, so with a service it names the key: one that the service told
+ * could be a key of the service.
+ */
+async function delegateKeyOf(keyturn: Opened, name: string, { delegateKey }: Options): Promise<string> {
+  if (delegateKey !== undefined) return delegateKey;
+  if (keyturn.agent !== undefined) refuse('USAGE', `Name the key of ${visible(name)} with --delegate-key.`);
+  return keyOf(keyturn, name);
 }
 
 /** Before a passphrase is typed. */

@@ -1,7 +1,7 @@
 import { visible } from '../../canonical/visible.ts';
 import { ELIGIBLE_LINE, type Result, type Signer } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
-import { refusedLines, runLines } from '../adapter.ts';
+import { refusedLines } from '../adapter.ts';
 import type { Answer, Call } from '../answer.ts';
 import { GLASS_LINE } from '../capability-lines.ts';
 import { earlierLines } from '../earlier.ts';
@@ -217,22 +217,12 @@ async function ranByExecutor(turning: Turning, turned: Turned): Promise<Answer> 
   const { intent_id, tool } = seen.intent;
   sayStep(call, [`[OK] An executor runs ${visible(tool)}`]);
   await interruptible((signal) => keyturn.intents.waitFor({ intent_id, signal }));
-  const run = await runUnder(turning, turned);
-  const result = resultOf(turning, turned, null);
-  if (!run?.result || run.finished_at === null)
-    return { result, lines: ['[ERROR] in doubt'], refusal: new Refusal('RUN_IN_DOUBT') };
-  const output = await keyturn.runs.output({ execution_id: run.execution_id });
-  const told = runLines({
-    ...run,
-    ...('absent' in output ? { stdout: '', stderr: '' } : output),
-    result: run.result,
-    finished_at: run.finished_at,
-    left_out: { stdout: 0, stderr: 0 },
-    folder: run.reports,
-    reports_missing: null,
-  });
-  const lines = [...told, ...(await undoLines(keyturn, intent_id))];
-  return { result, lines, ...(run.result !== 'success' && { refusal: new Refusal('RUN_FAILED') }) };
+  const under = await runUnder(turning, turned);
+  const { run } = under ? await keyturn.runs.report({ execution_id: under.execution_id }) : { run: null };
+  const result = resultOf(turning, turned, run);
+  if (run === null) return { result, lines: ['[ERROR] in doubt'], refusal: new Refusal('RUN_IN_DOUBT') };
+  const answer = reported(run, false);
+  return { ...answer, result, lines: [...answer.lines, ...(await undoLines(keyturn, intent_id))] };
 }
 
 /** How it can be undone, where its tool says so. The run is recorded by now: that this cannot be told changes nothing about it. */

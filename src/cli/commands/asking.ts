@@ -154,8 +154,16 @@ export const ASKING: readonly Spec[] = [
     options: [
       { ...delegationId, required: true },
       { ...agentKey, required: true },
+      {
+        flags: '--hash <hash>',
+        about: 'refuse unless the intent has this hash; needed with --service',
+      },
+      { flags: '--preview', about: 'only show what would be submitted; nothing is signed' },
     ],
-    examples: [`keyturn submit ${ID} --delegation ${ID} --agent-key scout.key`],
+    examples: [
+      `keyturn submit ${ID} --delegation ${ID} --agent-key scout.key`,
+      `keyturn submit ${ID} --delegation ${ID} --agent-key scout.key --preview --service https://keys.example.org`,
+    ],
     load: async () => (await import('../command/submit.ts')).submit,
   },
   {

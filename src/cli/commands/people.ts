@@ -128,6 +128,10 @@ export const PEOPLE: readonly Spec[] = [
       as,
       delegationId,
       agentKey,
+      {
+        flags: '--delegate-key <key>',
+        about: 'the public key of the agent who may; needed with --service and --delegation',
+      },
     ],
     examples: [
       'keyturn delegation add scout --action tool:greet --ttl 7d --reason "greetings are harmless"',
