@@ -1,8 +1,22 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { human } from '../journey/authority.ts';
+import { authority, human } from '../journey/authority.ts';
 import { sizeOf } from '../support/ledger.ts';
 import { passkeySigner, softPasskey } from '../support/passkey.ts';
-import { call, proved, received, refusalIn, SAY, type Service, service, session } from './service.ts';
+import { until } from '../support/processes.ts';
+import {
+  call,
+  proved,
+  received,
+  refusalIn,
+  SAY,
+  type Service,
+  service,
+  serving,
+  session,
+  withToken,
+} from './service.ts';
 
 const FREEZE = { scope: 'tool', name: 'say', reason: 'a look' };
 
@@ -109,5 +123,21 @@ describe('a draft over HTTP', () => {
     await call(s, '/livez').then(() => order.push('livez'));
     await drawn;
     expect(order).toEqual(['livez', '202']);
+  });
+
+  it('of several acts counts among the requests that one caller has open', async () => {
+    const p = await authority();
+    appendFileSync(join(p.root, 'keyturn.yaml'), 'service: { at_once: 1 }\n');
+    const { token } = await withToken(p, 'bot');
+    const s = await serving(p);
+    const cookie = await session(s);
+    const { intent_id } = (await call(s, '/v1/intents/propose', SAY, { token })).body;
+    const waits = call(s, '/v1/intents/waitFor', { intent_id }, { cookie });
+    await until(async () => (await call(s, '/v1/intents/list', {}, { cookie })).status === 429);
+    const acts = [{ verb: 'system.freeze', request: FREEZE }];
+    const drawn = await call(s, '/v1/acts/draft', { by: 'ada', acts }, { cookie });
+    expect(refusalIn(drawn)).toEqual([429, 'CALLER_LIMITED']);
+    await s.stop();
+    await waits;
   });
 });
