@@ -1,4 +1,6 @@
 import type { Digest } from '../../canonical/digest.ts';
+import { deepFrozen } from '../../canonical/frozen.ts';
+import { Recent } from '../../canonical/recent.ts';
 import type { RowName, States } from '../../fold/row.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
@@ -36,4 +38,19 @@ export function stateOf<N extends RowName>(text: string): States[N] {
       'A stored state is not JSON. `keyturn ledger rebuild --write` makes it again from the ledger.',
     );
   }
+}
+
+/** Reads the text of a state once for as long as it stays the same. What several callers are given is frozen. */
+export function rememberedStates() {
+  const known = new Recent<string, { readonly text: string; readonly state: States[RowName] }>(
+    limits.kept_rows,
+  );
+  return <N extends RowName>(ref: RowRef<N>, text: string | null): States[N] | null => {
+    if (text === null) return null;
+    const before = known.get(refOf(ref));
+    if (before?.text === text) return before.state as States[N];
+    const state = deepFrozen(stateOf<N>(text));
+    known.set(refOf(ref), { text, state });
+    return state;
+  };
 }

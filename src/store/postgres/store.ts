@@ -1,9 +1,6 @@
 import { type Digest, isDigest, sha256 } from '../../canonical/digest.ts';
 import { rememberedKeys } from '../../canonical/ed25519.ts';
-import { deepFrozen } from '../../canonical/frozen.ts';
-import { Recent } from '../../canonical/recent.ts';
 import { originFrom } from '../../fold/ledger.ts';
-import type { RowName, States } from '../../fold/row.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import { allClaims, type CheckedCommit, checkCommit } from '../decide.ts';
@@ -36,7 +33,7 @@ import {
   refuseObject,
 } from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
-import { isStorable, type RowRef, refOf, requireKeysFit, stateOf, type Tenant } from './rows.ts';
+import { isStorable, type RowRef, refOf, rememberedStates, requireKeysFit, type Tenant } from './rows.ts';
 import { grantTo, MIGRATIONS, migrate, readVersion, requireApplication, requireSameStore } from './schema.ts';
 import { serviceStateOf } from './service-state.ts';
 import { sessionOf } from './session.ts';
@@ -275,21 +272,6 @@ function storeOf(
       closed ??= end();
       return closed;
     },
-  };
-}
-
-/** Reads the text of a state once for as long as it stays the same. What several callers are given is frozen. */
-function rememberedStates() {
-  const known = new Recent<string, { readonly text: string; readonly state: States[RowName] }>(
-    limits.kept_rows,
-  );
-  return <N extends RowName>(ref: RowRef<N>, text: string | null): States[N] | null => {
-    if (text === null) return null;
-    const before = known.get(refOf(ref));
-    if (before?.text === text) return before.state as States[N];
-    const state = deepFrozen(stateOf<N>(text));
-    known.set(refOf(ref), { text, state });
-    return state;
   };
 }
 
