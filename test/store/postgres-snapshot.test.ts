@@ -88,6 +88,9 @@ describe('what a decision looks at', () => {
     absorb(Array.from({ length: 3_000 }, (_, i) => row(`${i}`)));
     trim();
     expect(() => ledger.row('execution', 'first')).toThrow(NotLoaded);
+    // What was put last stays: runs that are under way are among these.
+    expect(ledger.row('execution', '2999')).not.toBeNull();
+    expect(() => ledger.row('execution', '0')).toThrow(NotLoaded);
   });
 });
 
