@@ -32,7 +32,7 @@ export function consentLines(simulation: Simulation, bound: Bound): Line[] {
   return [
     waits
       ? line('On a yes', [derived('an approver signs each run first')])
-      : line('On a yes', [derived('IT RUNS: the user says yes, and nobody else looks')], 'alarm'),
+      : line('On a yes', [derived('IT RUNS: the user says yes, and no other human looks')], 'alarm'),
     ...(actions.length === 0
       ? []
       : [line('Delegates', [derived(`to ${AGENT_CORE}: `), ...words(actions, 'registry')])]),

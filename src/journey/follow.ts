@@ -1,6 +1,6 @@
 import { type Entry, openEntry } from '../ledger/entry.ts';
 import type { Context } from './context.ts';
-import { bellOf } from './follower.ts';
+import { wakerOf } from './follower.ts';
 
 export interface FollowRequest {
   /** The first entry to tell. */
@@ -23,15 +23,15 @@ export async function* follow(
   let is_behind = true;
   let told: Entry[] = [];
   let failed: { readonly error: unknown } | null = null;
-  const bell = bellOf(signal);
+  const waker = wakerOf(signal);
   const tell = (entry: Entry) => {
     is_behind ||= told.length >= KEPT;
     if (!is_behind) told.push(entry);
-    bell.ring();
+    waker.wake();
   };
   const fail = (error: unknown) => {
     failed = { error };
-    bell.ring();
+    waker.wake();
   };
   const end = await follower.listen({ tell, fail });
   try {
@@ -59,7 +59,7 @@ export async function* follow(
       }
       if (news.length > 0 || is_behind) continue;
       const waits_from = performance.now();
-      await bell.wait(FLOOR_MS);
+      await waker.wait(FLOOR_MS);
       is_behind ||= performance.now() - waits_from >= FLOOR_MS;
       if (failed) throw (failed as { error: unknown }).error;
     }

@@ -23,7 +23,7 @@ export class Follower {
   readonly #store: Store;
   readonly #listeners = new Set<Listener>();
   #following: Promise<number> | null = null;
-  #ring = () => {};
+  #wake = () => {};
 
   constructor(store: Store) {
     this.#store = store;
@@ -31,7 +31,7 @@ export class Follower {
 
   /** This process wrote something: no waiter has to wait for the next look. */
   grew(): void {
-    this.#ring();
+    this.#wake();
   }
 
   /** From now on: whatever is written after this resolves is news. */
@@ -69,15 +69,15 @@ export class Follower {
 
   async #follow(from: number): Promise<void> {
     let size = from;
-    const bell = bellOf();
-    this.#ring = bell.ring;
+    const waker = wakerOf();
+    this.#wake = waker.wake;
     let stop: (() => Promise<void>) | undefined;
     try {
-      stop = await this.#store.changes?.(bell.ring);
+      stop = await this.#store.changes?.(waker.wake);
       while (this.#listeners.size > 0) {
         const tip = await this.#store.tip();
         if (tip.size > size) size = await this.#tell(size);
-        else await bell.wait(stop ? FLOOR_MS : LOOK_MS);
+        else await waker.wait(stop ? FLOOR_MS : LOOK_MS);
       }
     } catch (error) {
       for (const listener of this.#listeners) listener.fail(error);
@@ -101,32 +101,32 @@ export class Follower {
   }
 }
 
-interface Bell {
-  ring(): void;
-  /** Until it rings, the signal ends, or this much time has passed. A ring without a waiter counts. */
+interface Waker {
+  wake(): void;
+  /** Until it is woken, the signal ends, or this much time has passed. Woken before it waits, it does not wait. */
   wait(most_ms: number): Promise<void>;
 }
 
-export function bellOf(signal?: AbortSignal): Bell {
-  let rung = false;
-  let wake = () => {};
-  const ring = () => {
-    rung = true;
-    wake();
+export function wakerOf(signal?: AbortSignal): Waker {
+  let is_woken = false;
+  let goOn = () => {};
+  const wake = () => {
+    is_woken = true;
+    goOn();
   };
-  signal?.addEventListener('abort', ring, { once: true });
+  signal?.addEventListener('abort', wake, { once: true });
   return {
-    ring,
+    wake,
     wait: async (most_ms) => {
-      if (!rung)
+      if (!is_woken)
         await new Promise<void>((done) => {
           const timer = setTimeout(done, most_ms);
-          wake = () => {
+          goOn = () => {
             clearTimeout(timer);
             done();
           };
         });
-      rung = false;
+      is_woken = false;
     },
   };
 }

@@ -19,7 +19,7 @@ const JOINING: EnrolWords = {
   title: 'A passkey',
   lead: 'It will sign your decisions. Each one asks for a touch.',
   second: 'The new passkey signs its own enrolment, which shows that it works.',
-  third: 'Somebody who is known here signs for it',
+  third: 'A human who is enrolled here signs for it',
   third_more:
     'In the console, under People, or at the terminal that printed the link. Until then it counts for nothing.',
   done: 'The passkey is enrolled. You can close this page.',
@@ -31,7 +31,7 @@ const FOUNDING: EnrolWords = {
   second:
     'The passkey signs the beginning of the project: your name, and the keys and policies it starts with.',
   third: 'The terminal that printed the link goes on',
-  third_more: 'Nobody else signs for you: whoever has that terminal decides who the first human is.',
+  third_more: 'No other human signs for you: the owner of that terminal decides who the first human is.',
   done: 'The passkey is enrolled, and the project is there. Go back to the terminal.',
 };
 

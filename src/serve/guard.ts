@@ -15,8 +15,12 @@ export interface Site {
   readonly is_public: boolean;
 }
 
+const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+
 /** The names under which a service can be reached on this machine, and the address that its proxy has, if it is behind one. */
-export function siteOf(host: string, port: number, public_url: string | null = null): Site {
+export function siteOf(listens: string, port: number, public_url: string | null = null): Site {
+  // A service that listens at every address of the machine, or of a container, is opened by none of them.
+  const host = EVERY_ADDRESS.has(listens) ? 'localhost' : listens;
   const literal = host.includes(':') ? `[${host}]` : host;
   const near = ['localhost', '127.0.0.1', '[::1]', literal].map((one) => `${one}:${port}`);
   const pages = near.map((one) => `http://${one}`);

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
@@ -144,6 +144,15 @@ const ASKED: Readonly<Record<string, readonly [code: string, words: string]>> = 
   restore: ['BACKUP_DAMAGED', 'missing'],
 };
 
+/** The lane has no project: each of its commands with an empty queue. */
+const LANE: Readonly<Record<string, string>> = {
+  'lane queue': '--queue lane words',
+  'lane review': '--queue lane',
+  'lane verify': '--queue lane NONE HASH',
+  'lane check': '--queue lane NONE HASH',
+  'lane run': '--queue lane --registry tools.yaml NONE HASH',
+};
+
 const named = (word: string): string =>
   word === 'ID' ? intent.id : word === 'HASH' ? intent.hash : word === 'NONE' ? UNKNOWN_ID : word;
 
@@ -159,5 +168,15 @@ describe.concurrent('a command', () => {
       code,
       command: name,
     });
+  });
+
+  it.each(Object.entries(LANE))('%s answers', async (name, text) => {
+    mkdirSync(join(folder, 'lane'), { recursive: true });
+    const finished = await project.run(...`${name} ${text}`.split(' ').map(named));
+    expect([name, finished.code, finished.stdout + finished.stderr]).toEqual([
+      name,
+      name === 'lane queue' ? 0 : 1,
+      expect.stringMatching(/\[(OK|ERROR)\]/),
+    ]);
   });
 });

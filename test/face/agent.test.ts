@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { VERBS } from '../../src/face/verbs.ts';
 import { agentPlace, askedFor, named, prompted, yes } from '../agent/agent-place.ts';
+import { sealedCursor } from '../support/cursor.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 const place = agentPlace();
@@ -160,10 +161,15 @@ describe('conversations.list', () => {
     expect(ids(await conversations.list({ since: '2999-01-01T00:00:00.000Z' }))).toEqual([]);
   });
 
-  it('refuses a cursor of another list, and what is no filter', async () => {
-    const { conversations, intents } = place().keyturn;
+  it('refuses a cursor of another list, one from the future, and what is no filter', async () => {
+    const { conversations, intents, system } = place().keyturn;
     const { next } = await conversations.list({ user: 'mia', limit: 1 });
-    expect(next).not.toBeNull();
+    const { origin } = await system.get();
+    const sealed = (seq: number) => sealedCursor('conversations', origin, seq, { user: 'mia' });
+    expect(sealed(Number.parseInt(next!.split('-')[0]!, 36))).toBe(next);
+    await expectRefusal('CURSOR_INVALID', () =>
+      conversations.list({ user: 'mia', cursor: sealed(1_000_000) }),
+    );
     for (const request of [{ cursor: next! }, { user: 'tom', cursor: next! }, { cursor: '0-0' }])
       await expectRefusal('CURSOR_INVALID', () => conversations.list(request));
     await expectRefusal('CURSOR_INVALID', () => intents.list({ cursor: next! }));

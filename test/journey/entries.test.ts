@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Request } from '../../src/keyturn.ts';
+import { sealedCursor } from '../support/cursor.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
 import { agent, authority, granted, human, proposeSay, yes } from './authority.ts';
@@ -114,6 +115,9 @@ describe('a list of entries', () => {
       randomUUID(),
     ])
       await expectRefusal('CURSOR_INVALID', () => list({ cursor }));
+    const { origin } = await keyturn.system.get();
+    expect(sealedCursor('entries', origin, Number.parseInt(place, 36))).toBe(next);
+    await expectRefusal('CURSOR_INVALID', () => list({ cursor: sealedCursor('entries', origin, 1_000_000) }));
     for (const filter of [{ kind: 'intent.proposed' }, { signer: 'ada' }, { subject: 'ada' }])
       await expectRefusal('CURSOR_INVALID', () => list({ ...filter, cursor: next }));
     const intents = (await keyturn.intents.list({ limit: 1 })).next!;

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { sha256 } from '../../src/canonical/digest.ts';
-import { canonicalText } from '../../src/canonical/json.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import type { Request } from '../../src/keyturn.ts';
+import { sealedCursor } from '../support/cursor.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
@@ -164,10 +163,8 @@ describe('the lists of runs and of capabilities', () => {
         await expectRefusal('CURSOR_INVALID', () => list({ cursor }));
       for (const filter of [{ tool: 'say' }, { proposer: 'rover' }])
         await expectRefusal('CURSOR_INVALID', () => list({ ...filter, cursor: own }));
-      const sealed = (seq: number) =>
-        `${seq.toString(36)}-${sha256(canonicalText({ list: name, origin, seq })).slice(0, 16)}`;
-      expect(sealed(Number.parseInt(place, 36))).toBe(own);
-      await expectRefusal('CURSOR_INVALID', () => list({ cursor: sealed(1_000_000) }));
+      expect(sealedCursor(name, origin, Number.parseInt(place, 36))).toBe(own);
+      await expectRefusal('CURSOR_INVALID', () => list({ cursor: sealedCursor(name, origin, 1_000_000) }));
     }
     for (const cursor of [ofRuns, ofOrders])
       await expectRefusal('CURSOR_INVALID', () => p.keyturn.intents.list({ cursor }));

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { sha256 } from '../../src/canonical/digest.ts';
-import { canonicalText } from '../../src/canonical/json.ts';
 import type { Request } from '../../src/keyturn.ts';
+import { sealedCursor } from '../support/cursor.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agent, authority, human, proposeSay } from './authority.ts';
 
@@ -116,8 +115,7 @@ describe('a list of intents', () => {
     // The size of a page is no part of the list.
     expect((await list({ limit: 5, cursor: next! })).found).toEqual([4, 3, 2, 1, 0]);
     const { origin } = await keyturn.system.get();
-    const sealed = (seq: number) =>
-      `${seq.toString(36)}-${sha256(canonicalText({ list: 'intents', origin, seq })).slice(0, 16)}`;
+    const sealed = (seq: number) => sealedCursor('intents', origin, seq);
     expect(sealed(Number.parseInt(place, 36))).toBe(next);
     await expectRefusal('CURSOR_INVALID', () => list({ cursor: sealed(1_000_000) }));
   });

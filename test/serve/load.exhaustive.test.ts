@@ -103,24 +103,31 @@ describe('a service', () => {
 });
 
 describe('a run that goes on when the service stops', () => {
-  it('may end within the grace; a longer one is stopped, and recorded as that', async () => {
-    const s = await service({ most: 2, grace_ms: 500 });
-    const { token } = s;
-    const asked = {
-      declared_goal: 'Wait.',
-      effect: { kind: 'tool', tool: 'wait', arguments: { seconds: 60 } },
-    };
-    const { body } = await call(s, '/v1/intents/propose', asked, { token });
-    const { intent_id, hash } = body;
-    const cookie = await session(s);
-    await acted(s, '/v1/intents/turn', { intent_id, hash }, s.ada, cookie);
-    const state = () => call(s, '/v1/intents/get', { intent_id }, { token });
-    while ((await state()).body.status !== 'claimed');
-    await s.stop();
-    const { status, runs } = await s.keyturn.intents.get({ intent_id });
-    expect([status, runs.at(-1)?.finished_at]).toEqual(['partial', expect.any(String)]);
-    await s.keyturn.ledger.verify({ deep: true });
-  }, 100_000);
+  it.each([
+    ['may end within the grace, and is recorded as it ended', 1, 60_000, 'succeeded'],
+    ['is stopped where it is longer than the grace, and recorded as that', 60, 500, 'partial'],
+  ])(
+    '%s',
+    async (_, seconds, grace_ms, ends) => {
+      const s = await service({ most: 2, grace_ms });
+      const { token } = s;
+      const asked = {
+        declared_goal: 'Wait.',
+        effect: { kind: 'tool', tool: 'wait', arguments: { seconds } },
+      };
+      const { body } = await call(s, '/v1/intents/propose', asked, { token });
+      const { intent_id, hash } = body;
+      const cookie = await session(s);
+      await acted(s, '/v1/intents/turn', { intent_id, hash }, s.ada, cookie);
+      const state = () => call(s, '/v1/intents/get', { intent_id }, { token });
+      while ((await state()).body.status !== 'claimed');
+      await s.stop();
+      const { status, runs } = await s.keyturn.intents.get({ intent_id });
+      expect([status, runs.at(-1)?.finished_at]).toEqual([ends, expect.any(String)]);
+      await s.keyturn.ledger.verify({ deep: true });
+    },
+    100_000,
+  );
 });
 
 describe('the quota of a caller', () => {

@@ -16,6 +16,7 @@ it('a service counts what it is asked, and lets a caller who asks too often wait
   for (let asked = 1; asked < 6; asked += 1) await call(s, '/v1/intents/get', { intent_id: 'x' }, { token });
   const limited = await call(s, '/v1/intents/list', {}, { token });
   expect(refusalIn(limited)).toEqual([429, 'CALLER_LIMITED']);
+  expect(limited.headers.get('content-type')).toBe('application/problem+json');
   expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(Number(limited.headers.get('retry-after'))).toBeLessThanOrEqual(10);
   const { status, headers, text } = await call(s, '/metrics', undefined, { token: other.token });
@@ -31,6 +32,8 @@ it('a service counts what it is asked, and lets a caller who asks too often wait
   ])
     expect(text.split('\n')).toContain(line);
   expect(text).toMatch(/^keyturn_waiting_oldest_seconds \d/m);
+  expect(text).toMatch(/^keyturn_request_seconds_count\{kind="write"\} 1$/m);
+  expect(text).toMatch(/^keyturn_event_loop_lag_seconds\{quantile="0\.99"\} \d/m);
   expect(text).not.toMatch(/bot|hello/);
 });
 

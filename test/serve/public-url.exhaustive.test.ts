@@ -55,5 +55,8 @@ describe('a service behind a proxy', () => {
     ])
       await expectRefusal('USAGE', () => publicUrlOf(url));
     expect(siteOf('10.0.0.1', 80).rp_id).toBe(null);
+    // As in a container whose port leads to this machine.
+    for (const every of ['0.0.0.0', '::'])
+      expect(siteOf(every, 7717)).toMatchObject({ origin: 'http://localhost:7717', rp_id: 'localhost' });
   });
 });

@@ -40,7 +40,7 @@ export const ASKING: readonly Spec[] = [
       { flags: '--status <status>', about: 'only these', choices: STANDING_CHOICES },
       { flags: '--by <name>', about: 'only what this one proposed' },
       { flags: '--text <text>', about: 'only where goal, tool or proposer hold this text' },
-      { flags: '--needs <human>', about: 'only what this human could approve' },
+      { flags: '--needs <human>', about: 'only what this human is asked to look at' },
       ...pages,
     ],
     examples: [

@@ -85,7 +85,7 @@ export function Enrol() {
         </header>
         <div class="inset">
           <p>
-            Somebody who is known already has to say that it is yours.{' '}
+            A human who is enrolled already has to say that it is yours.{' '}
             {name && (
               <>
                 You are <b>{name}</b>, and sign with a key file.{' '}

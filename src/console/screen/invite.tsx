@@ -132,7 +132,7 @@ function InviteForm({ me, onOpened }: { readonly me: Me; readonly onOpened: () =
           />
           <small>
             {wanted === ''
-              ? 'Somebody new, or somebody who lost a device.'
+              ? 'A new person, or one who lost a device.'
               : known
                 ? `${wanted} is enrolled. You can sign for them only where no credential of theirs is left.`
                 : `${wanted} becomes a human of this project.`}

@@ -39,7 +39,7 @@ function Undo({ id }: { readonly id: string }) {
               <div class="banner danger">
                 <Icon name="tri" />
                 <p>
-                  <b>{plural(refused.length, 'path')} cannot be restored.</b> Somebody changed them since. The
+                  <b>{plural(refused.length, 'path')} cannot be restored.</b> They were changed since. The
                   rest would be undone, and the undo would be stuck.
                 </p>
               </div>
