@@ -15,7 +15,7 @@ export const ALL: Turn = ['q: stop -- ', 'a'];
 export const TURN: Turn = ['Turn the key? (y/n) ', 'y'];
 export const typing = ({ hash }: Pick<Intent, 'hash'>): Turn => ['code to approve it: ', typedCode(hash)];
 
-/** More tools: one that writes where its sandbox lets it, one that another can stand in for, and one that fails loudly. */
+/** More tools: one that writes where its sandbox lets it, one that another can stand in for, one that fails loudly, and one that another undoes. */
 const MORE = `  - name: mark
     summary: Marks a folder.
     executable: /usr/bin/touch
@@ -37,6 +37,17 @@ const MORE = `  - name: mark
     args: ["-c", "printf 'half\\\\033[2J done\\\\n[OK] all is well'; echo broken >&2; exit 3"]
     sandbox: {}
     undo: exact
+  - name: lock
+    summary: Locks a door.
+    executable: /bin/true
+    sandbox: {}
+    undo: compensating
+    undone_by: { tool: unlock, arguments: {} }
+  - name: unlock
+    summary: Unlocks it.
+    executable: /bin/true
+    sandbox: {}
+    undo: none
 `;
 
 export interface Scene extends Project {

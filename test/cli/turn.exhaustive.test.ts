@@ -47,6 +47,17 @@ function planned(plan: object): Promise<Intent> {
 }
 
 describe('turn', () => {
+  it('says how a run is undone whose tool names another that does it, and the code of what was turned', async () => {
+    const intent = await scene.propose('lock', {});
+    const turned = await scene.talk(['turn', intent.id], TURN, ALICE);
+    expect(turned).toMatchObject({ code: 0, stderr: '' });
+    expect(turned.stdout).toContain(`Undo: keyturn undo ${intent.id} (proposes unlock)\n`);
+    const code = (await scene.run('show', intent.id)).stdout.match(/^Code: +(\S+)/m)?.[1];
+    expect(turned.screen).toContain(code!);
+    const undo = await scene.run('undo', intent.id, '--by', 'bot');
+    expect(undo).toMatchObject({ code: 0, stdout: expect.stringContaining('unlock') });
+  });
+
   it('one look, one y, one passphrase: one signature approves and orders, then it is checked and run', async () => {
     const intent = await scene.propose('greet', { name: 'Ada' });
     const turned = await scene.talk(['turn', intent.id], TURN, ALICE);
