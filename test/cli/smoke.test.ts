@@ -170,7 +170,7 @@ describe.concurrent('a command', () => {
     });
   });
 
-  it.each(Object.entries(LANE))('%s answers', async (name, text) => {
+  it.each(Object.entries(LANE))('%s answers without a project', async (name, text) => {
     mkdirSync(join(folder, 'lane'), { recursive: true });
     const finished = await project.run(...`${name} ${text}`.split(' ').map(named));
     expect([name, finished.code, finished.stdout + finished.stderr]).toEqual([
