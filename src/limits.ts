@@ -253,8 +253,23 @@ export const limits = {
   copy_rounds: 10,
   copy_batch_bytes: 8 * MiB,
   /** Commits in one transaction, and their bytes: a batch must not hold the lock of the chain for long. */
-  commit_batch: 512,
+  commit_batch: 128,
   commit_batch_bytes: 16 * MiB,
+  /**
+   * When the WAL of SQLite has this many pages they move into the file, and it is overwritten from its start, which syncs faster than a file that
+   * grows. The more pages, the more changes of one page are moved as one. 4,000 (16 MiB) is what one block of SQLite's index over the WAL
+   * holds, so a reader still finds a page in one step.
+   */
+  wal_pages: 4000,
+  /** Commits after which a thread moves the WAL: each takes five to ten pages of it, so a commit seldom finds it full. */
+  checkpoint_commits: 256,
+  /** Callers that learn in one turn of the event loop what became of their commits: what each does next takes half a millisecond. */
+  answers_turn: 16,
+  /**
+   * The longest pause between two attempts while another process writes: about as long as a commit takes. Random, so that two that lost
+   * together do not meet again.
+   */
+  store_pause_ms: 3,
   /** A claim or a subject: what fits into an index of PostgreSQL, with room to spare. */
   postgres_key_bytes: 2_000,
   /** Rows that a connection keeps from one commit to the next. A few KiB each. */

@@ -21,7 +21,7 @@ async function read(): Promise<number> {
   return row!.read as number;
 }
 
-async function inBatches(store: Store, act: (place: number) => Promise<unknown>): Promise<void> {
+async function inBatches(act: (place: number) => Promise<unknown>): Promise<void> {
   for (let from = 0; from < INTENTS; from += TOGETHER)
     await Promise.all(Array.from({ length: TOGETHER }, (_, i) => act(from + i)));
 }
@@ -32,7 +32,7 @@ describe('what the server reads for a write', () => {
     const store = await at().open('create');
     await store.commit({ events: [begun(), enrolled('ada')] });
     const intents = Array.from({ length: INTENTS }, () => proposed());
-    await inBatches(store, (i) => store.commit({ events: [intents[i]!], objects: [Buffer.from(`${i}`)] }));
+    await inBatches((i) => store.commit({ events: [intents[i]!], objects: [Buffer.from(`${i}`)] }));
     const before = await read();
     await store.close();
 

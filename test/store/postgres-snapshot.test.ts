@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Row } from '../../src/fold/row.ts';
+import { limits } from '../../src/limits.ts';
 import { checkCommit } from '../../src/store/decide.ts';
+import { groupCommit } from '../../src/store/group.ts';
 import { draftBatch } from '../../src/store/postgres/draft.ts';
-import { groupCommit } from '../../src/store/postgres/group.ts';
 import { areProven, MissedRows, NotLoaded, snapshotOf, wantedOf } from '../../src/store/postgres/snapshot.ts';
 import { begun, claimed, DIGEST, enrolled, erased, issued, ORIGIN, proposed, refused } from './facts.ts';
 import { NOON } from './place.ts';
@@ -122,6 +123,35 @@ describe('a group of commits', () => {
     expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([true, false, true, false, true]);
     expect(batches).toEqual([[1], [2, 3, 4], [5]]);
     await group.idle();
+  });
+
+  it('answers so many in one turn of the event loop, and all before the next batch is cut', async () => {
+    const batches: number[] = [];
+    const group = groupCommit<number, number>(
+      async (batch) => {
+        batches.push(batch.length);
+        return batch.map((answer) => ({ answer }));
+      },
+      (waiting) => waiting.length,
+    );
+    let turn = 0;
+    const answered: number[] = [];
+    const count = 4 * limits.answers_turn + 1;
+    let is_over = false;
+    const tick = () => {
+      turn += 1;
+      if (!is_over) setImmediate(tick);
+    };
+    setImmediate(tick);
+    const caller = async () => {
+      await group.ask(1);
+      answered[turn] = (answered[turn] ?? 0) + 1;
+      await group.ask(2);
+    };
+    await Promise.all(Array.from({ length: count }, caller));
+    is_over = true;
+    expect(Math.max(...Object.values(answered))).toBe(limits.answers_turn);
+    expect(batches).toEqual([count, count]);
   });
 
   it('shares a failure, and goes on after it', async () => {

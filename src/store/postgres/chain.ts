@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal, refuse } from '../../refusal.ts';
-import type { BatchAnswer } from '../batch.ts';
 import type { CheckedCommit } from '../decide.ts';
+import type { BatchAnswer } from '../group.ts';
 import type { Receipt } from '../store.ts';
 import type { Backend } from './begin.ts';
 import type { Connection } from './connection.ts';

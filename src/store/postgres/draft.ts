@@ -1,6 +1,5 @@
 import { LedgerOverlay } from '../../fold/ledger.ts';
 import type { AgentRow } from '../agent-tables.ts';
-import type { BatchAnswer } from '../batch.ts';
 import {
   type CheckedCommit,
   type Claim,
@@ -10,6 +9,7 @@ import {
   refuseTaken,
   type StoredLedger,
 } from '../decide.ts';
+import type { BatchAnswer } from '../group.ts';
 import type { Receipt, Tip } from '../store.ts';
 import { NotLoaded } from './snapshot.ts';
 

@@ -1,4 +1,4 @@
-import { type Digest, sha256 } from '../../canonical/digest.ts';
+import type { Digest } from '../../canonical/digest.ts';
 import type { ListedRow, Paged } from '../../fold/projection.ts';
 import type { RowName, States } from '../../fold/row.ts';
 import type { SealedEntry } from '../../ledger/entry.ts';

@@ -1,9 +1,9 @@
 import { type Digest, isDigest, sha256 } from '../../canonical/digest.ts';
 import { rememberedKeys } from '../../canonical/ed25519.ts';
 import { originFrom } from '../../fold/ledger.ts';
-import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import { allClaims, type CheckedCommit, checkCommit } from '../decide.ts';
+import { cutCommits, groupCommit } from '../group.ts';
 import { type Receipt, type Store, walkEntries, walkObjects } from '../store.ts';
 import { parseAddress } from './address.ts';
 import { adopterOf } from './adopt.ts';
@@ -13,7 +13,6 @@ import type { SessionOptions } from './begin.ts';
 import { chainOf } from './chain.ts';
 import { BUSY_ms, type Connection, connect } from './connection.ts';
 import { mapped } from './failure.ts';
-import { groupCommit } from './group.ts';
 import { loadEnd } from './load.ts';
 import { noncesOf } from './nonce.ts';
 import { followersOf, notifierOf } from './notify.ts';
@@ -139,17 +138,6 @@ async function addTenant(db: Connection, name: string): Promise<void> {
   if (rows.length === 0) refuse('PROJECT_EXISTS', `The store has a ledger of "${name}" already.`);
 }
 
-/** An erasure is a batch of its own: what one statement adds, the same statement cannot remove. */
-function cut(waiting: readonly CheckedCommit[]): number {
-  let bytes = 0;
-  const end = waiting.slice(0, limits.commit_batch).findIndex(({ objects, erase }, i) => {
-    for (const object of objects) bytes += object.bytes.length;
-    return i > 0 && (bytes > limits.commit_batch_bytes || erase.length > 0);
-  });
-  if (waiting[0]!.erase.length > 0) return 1;
-  return end === -1 ? Math.min(waiting.length, limits.commit_batch) : end;
-}
-
 function storeOf(
   connected: Connect,
   first: Connection,
@@ -169,7 +157,7 @@ function storeOf(
     const outcomes = await chain.write(batch, join);
     if (outcomes.some((outcome) => 'answer' in outcome)) notifier.poke();
     return outcomes;
-  }, cut);
+  }, cutCommits);
 
   const requireOpen = () => {
     if (closed) refuse('INTERNAL', 'The store is closed.');

@@ -18,6 +18,8 @@ export interface Database {
   write<T>(act: () => T): T;
   /** Runs what needs no transaction of its own. */
   run<T>(act: () => T): T;
+  /** From now on no write is taken: what the disk holds is unknown. */
+  distrust(reason: string): void;
   /** STORE_MISSING where the file was removed or replaced: it answers as ever, and will never have anything new. */
   requireThere(): void;
   close(): void;
@@ -66,22 +68,21 @@ const CAREFUL = `
   PRAGMA cache_size = -${CACHE_KiB};
 `;
 
-// When the WAL has this many pages they move into the file, and the WAL is overwritten from its start, which syncs
-// faster than a file that grows. The more pages, the more changes of one page are moved as one. 4,000 (16 MiB) is what
-// one block of SQLite's index over the WAL holds, so a reader still finds a page in one step.
-const WAL_PAGES = 4000;
+/** FULL: the WAL is synced before a commit returns. fullfsync: so that macOS means it, too. */
+export const DURABLE = `
+  PRAGMA synchronous = FULL;
+  PRAGMA fullfsync = ON;
+  PRAGMA checkpoint_fullfsync = ON;
+`;
 
 /** Before the first write, and after the file is known to be ours, because the WAL mode is kept in the file. */
 export function makeDurable(db: Database): void {
-  // FULL: the WAL is synced before a commit returns. fullfsync: so that macOS means it, too. secure_delete: an erased
-  // object is overwritten, not only forgotten.
+  // secure_delete: an erased object is overwritten, not only forgotten.
   db.exec(`
     PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    PRAGMA fullfsync = ON;
-    PRAGMA checkpoint_fullfsync = ON;
+    ${DURABLE}
     PRAGMA secure_delete = ON;
-    PRAGMA wal_autocheckpoint = ${WAL_PAGES};
+    PRAGMA wal_autocheckpoint = ${limits.wal_pages};
   `);
 }
 
@@ -181,6 +182,9 @@ function databaseOf(db: DatabaseSyncInstance, path: string, access: Access, busy
     run: (act) => {
       if (!db.isOpen) refuse('INTERNAL', 'The store is closed.');
       return patiently(busy_ms, () => mapped(act));
+    },
+    distrust: (reason) => {
+      failed ??= new Refusal('WRITE_FAILED', reason);
     },
     requireThere,
     close,

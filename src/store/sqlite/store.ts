@@ -3,12 +3,13 @@ import { rememberedKeys } from '../../canonical/ed25519.ts';
 import { originFrom } from '../../fold/ledger.ts';
 import { refuse } from '../../refusal.ts';
 import { openForeign } from '../adopt.ts';
-import { type CheckedCommit, checkCommit } from '../decide.ts';
+import { checkCommit } from '../decide.ts';
+import { cutCommits, groupCommit } from '../group.ts';
 import { type Store, walkEntries, walkObjects } from '../store.ts';
 import { adoptEntries } from './adopt.ts';
 import { readAgentCurrent, readAgentLedger } from './agent.ts';
+import { checkpointsOf } from './checkpoint.ts';
 import type { Database } from './database.ts';
-import { groupCommit } from './group.ts';
 import { knownOf } from './known.ts';
 import { createFile, exists, openReadOnly, openToWrite } from './open.ts';
 import {
@@ -22,7 +23,7 @@ import {
 } from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
 import { findTenant, readKeys, type Tenant } from './rows.ts';
-import { forgetErased, writeBatch } from './write.ts';
+import { writerOf } from './write.ts';
 
 export interface SqliteOptions {
   readonly path: string;
@@ -45,7 +46,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     if (mode === 'create') addTenant(db, tenant);
     const found = db.run(() => findTenant(db, tenant));
     if (!found) refuse('STORE_MISSING', `The store has no ledger of "${tenant}".`);
-    return storeOf(db, found, clock, mode === 'read');
+    return storeOf(db, path, found, clock, mode === 'read');
   } catch (error) {
     db.close();
     throw error;
@@ -59,14 +60,11 @@ function addTenant(db: Database, name: string): void {
   });
 }
 
-function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boolean): Store {
+function storeOf(db: Database, path: string, tenant: Tenant, clock: () => Date, read_only: boolean): Store {
   const known = knownOf(db, tenant);
   const keyOf = rememberedKeys();
-  const group = groupCommit((batch: readonly CheckedCommit[], patient) => {
-    const outcomes = writeBatch(db, tenant, clock, known, batch, patient);
-    if (batch.some(({ erase }) => erase.length > 0)) forgetErased(db);
-    return outcomes;
-  }, db.busy_ms);
+  const checkpoints = checkpointsOf(path, db.distrust);
+  const group = groupCommit(writerOf(db, tenant, clock, known, checkpoints), cutCommits);
   const requireWritable = () => {
     if (read_only) refuse('STORE_READ_ONLY', 'The store was opened to read.');
   };
@@ -107,17 +105,18 @@ function storeOf(db: Database, tenant: Tenant, clock: () => Date, read_only: boo
     entryPage: async (page) => db.run(() => readEntryPage(db, tenant, page)),
     adopt: async ({ entries = [], objects = [] }) => {
       requireWritable();
-      group.flush();
+      await group.idle();
       adoptEntries(db, tenant, known, openForeign(tenant.name, origin(), entries), objects);
     },
     rebuild: async (options) => {
       if (options.write) requireWritable();
-      group.flush();
+      await group.idle();
       known.forget();
       return rebuildProjections(db, tenant, options);
     },
     close: async () => {
-      group.flush();
+      await group.idle();
+      await checkpoints.end();
       db.close();
     },
   };

@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Digest } from '../../canonical/digest.ts';
 import { erasedClaim } from '../../gate/claims.ts';
-import type { BatchAnswer } from '../batch.ts';
+import { limits } from '../../limits.ts';
 import {
   type CheckedCommit,
   type CommitDecision,
@@ -10,32 +11,59 @@ import {
   refuseTaken,
   type StoredLedger,
 } from '../decide.ts';
+import type { BatchAnswer } from '../group.ts';
 import type { Receipt } from '../store.ts';
 import { insertAgentRows } from './agent.ts';
+import type { Checkpoints } from './checkpoint.ts';
 import { type Database, MOMENT_ms } from './database.ts';
-import { isConstraint, isSqliteError } from './failure.ts';
+import { isBusy, isConstraint, isSqliteError } from './failure.ts';
 import type { KnownRows } from './known.ts';
 import { enterLists, moveInLists } from './lists.ts';
 import { claimKey, claimLookup, entryLookup, type Lookup, rowLookup } from './lookup.ts';
 import type { Tenant } from './rows.ts';
 import { idOf, rowIdOf } from './schema.ts';
 
+/** While another process writes, this one goes on: what is asked meanwhile joins the batch. */
+export function writerOf(
+  db: Database,
+  tenant: Tenant,
+  clock: () => Date,
+  known: KnownRows,
+  checkpoints: Checkpoints,
+) {
+  return async (first: readonly CheckedCommit[], join: () => readonly CheckedCommit[]) => {
+    const batch = [...first];
+    for (let until_ms: number | null = null; ; ) {
+      try {
+        const answers = writeBatch(db, tenant, clock, known, batch);
+        if (batch.some(({ erase }) => erase.length > 0)) forgetErased(db);
+        checkpoints.noteCommits(batch.length);
+        return answers;
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        until_ms ??= performance.now() + db.busy_ms;
+        if (performance.now() >= until_ms) throw error;
+      }
+      await pause(1 + Math.random() * (limits.store_pause_ms - 1));
+      batch.push(...join());
+    }
+  };
+}
+
 /**
  * Commits a batch in one transaction with one sync. Each commit is decided before any of it is written, so a refused
- * one leaves no trace and the others of the batch go on. When writing itself fails, this throws, and no commit of the batch is acknowledged. Where another writer
- * is at work it waits when it is `patient`, and refuses otherwise.
+ * one leaves no trace and the others of the batch go on. When writing itself fails, this throws, and no commit of the batch is acknowledged.
+ * Where another writer is at work it is refused.
  */
-export function writeBatch(
+function writeBatch(
   db: Database,
   tenant: Tenant,
   clock: () => Date,
   known: KnownRows,
   batch: readonly CheckedCommit[],
-  patient: boolean,
 ): BatchAnswer<Receipt>[] {
-  const write = <T>(act: () => T) => (patient ? db.transaction('write', act) : db.write(act));
   try {
-    return write(() => {
+    return db.write(() => {
       let tip = known.tip();
       const listed = known.listed();
       const answers = batch.map((commit): BatchAnswer<Receipt> => {

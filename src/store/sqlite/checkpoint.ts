@@ -1,0 +1,84 @@
+import { createRequire } from 'node:module';
+import type { Worker } from 'node:worker_threads';
+import { limits } from '../../limits.ts';
+import { DURABLE } from './database.ts';
+
+/**
+ * Moves the WAL into the file, in a thread. The sync of so many pages takes as long as fifty commits, and nothing else of the process would go
+ * on meanwhile. What the thread has not moved when the WAL is full, the next commit moves itself.
+ */
+export interface Checkpoints {
+  noteCommits(count: number): void;
+  /** Ends the thread, so that nothing of it is in the way when the store is closed. */
+  end(): Promise<void>;
+}
+
+/** A failed sync of the file is told: nobody knows which of its pages the disk has then. Another connection in the way is no failure. */
+const THREAD = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const { DatabaseSync } = require(workerData.driver);
+  const db = new DatabaseSync(workerData.path, { timeout: 0, defensive: true });
+  // SQLite opens the WAL with the first read, and has none to move before.
+  db.exec(workerData.settings + 'SELECT count(*) FROM sqlite_schema');
+  parentPort.on('message', (is_more) => {
+    if (!is_more) {
+      db.close();
+      parentPort.close();
+      return;
+    }
+    let failure = null;
+    try {
+      // The file is synced only when no commit came meanwhile. After the first time there is little left to move, and that is likely.
+      for (let i = 0; i < 3; i++) db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    } catch (error) {
+      failure = String(error);
+    }
+    parentPort.postMessage(failure);
+  });
+`;
+
+export function checkpointsOf(path: string, onFailure: (reason: string) => void): Checkpoints {
+  let commits = 0;
+  let thread: Promise<Worker | null> | null = null;
+  let is_at_work = false;
+  let is_over = false;
+
+  async function move(): Promise<void> {
+    commits = 0;
+    is_at_work = true;
+    thread ??= start();
+    (await thread)?.postMessage(true);
+  }
+
+  /** Null where there can be none, or no more: commits then move the WAL themselves. */
+  async function start(): Promise<Worker | null> {
+    const { Worker } = await import('node:worker_threads');
+    const driver = createRequire(import.meta.url).resolve('@photostructure/sqlite');
+    const worker = new Worker(THREAD, { eval: true, workerData: { driver, path, settings: DURABLE } });
+    worker.unref();
+    worker.on('message', (failure: string | null) => {
+      is_at_work = false;
+      if (failure !== null) onFailure(failure);
+    });
+    worker.on('error', () => {
+      thread = Promise.resolve(null);
+    });
+    return worker;
+  }
+
+  return {
+    noteCommits: (count) => {
+      commits += count;
+      if (commits >= limits.checkpoint_commits && !is_at_work && !is_over) void move();
+    },
+    end: async () => {
+      is_over = true;
+      const worker = await thread;
+      if (!worker) return;
+      const ended = new Promise((exit) => worker.once('exit', exit));
+      worker.ref();
+      worker.postMessage(false);
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, it, vi } from 'vitest';
+import { limits } from '../../src/limits.ts';
+import { proposed } from './facts.ts';
+import { committer, linesOf } from './processes.ts';
+import { made, opened } from './sqlite-file.ts';
+
+const has_strace = spawnSync('strace', ['-V']).status === 0;
+if (!has_strace) console.warn('NOT RUN: the test of a failing checkpoint, because strace is not installed.');
+
+it('moves the WAL into the file in a thread, long before a commit would have to', async () => {
+  const path = await made();
+  const store = await opened(path);
+  const commits = Array.from({ length: limits.checkpoint_commits }, () =>
+    store.commit({ events: [proposed()] }),
+  );
+  await Promise.all(commits);
+  await vi.waitFor(() => expect(walOf(path).moved).toBeGreaterThan(0), { timeout: 10_000 });
+  expect(walOf(path).pages).toBeLessThan(limits.wal_pages);
+  await store.close();
+});
+
+it.skipIf(!has_strace)('takes no commit after a checkpoint failed, until it is opened again', async () => {
+  const path = await made();
+  const strace = ['strace', '-f', '-qq', '-o', '/dev/null', '-P', path];
+  const inject = ['-e', 'trace=fdatasync,fsync', '-e', 'inject=fdatasync,fsync:error=EIO:when=1'];
+  const lines = await linesOf([...strace, ...inject, ...committer(path, 'own', '400')]);
+  const answers = lines.map(({ answer }) => answer);
+  const until = answers.indexOf('WRITE_FAILED');
+  expect(until).toBeGreaterThanOrEqual(limits.checkpoint_commits);
+  expect(new Set(answers.slice(0, until))).toEqual(new Set(['ok']));
+  expect(new Set(answers.slice(until))).toEqual(new Set(['WRITE_FAILED']));
+  const store = await opened(path);
+  expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
+  for (const { intent_id } of lines.slice(0, until))
+    expect(await store.find('intent', intent_id)).not.toBeNull();
+  await store.commit({ events: [proposed()] });
+  await store.close();
+});
+
+/** From SQLite's own index over the WAL: pages in it, and how many of them are in the file already. */
+function walOf(path: string): { pages: number; moved: number } {
+  const index = readFileSync(`${path}-shm`);
+  return { pages: index.readUInt32LE(16), moved: index.readUInt32LE(96) };
+}
