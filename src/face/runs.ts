@@ -18,6 +18,7 @@ import {
   page,
   recorded,
   runRecord,
+  searched,
   time,
   why,
 } from './parts.ts';
@@ -57,6 +58,8 @@ const found = {
   intent_id: askedId.optional(),
   tool: z.string().optional(),
   proposer: z.string().optional(),
+  /** A part of the goal, the tool or the proposer, in any case. */
+  text: searched,
 };
 /** What they tell of the intent. */
 const of = { intent_id: id, proposer: name, goal };

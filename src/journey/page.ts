@@ -64,6 +64,13 @@ export async function pageOf<S, T>(
   return { found, next: cursorOf(context, list, filter, beyond!) };
 }
 
+/** Whether one of these has this text in it, in any case. Every row fits where no text is asked for. */
+export function holdsText(among: readonly (string | null)[], part: string | undefined): boolean {
+  return part === undefined || among.some((one) => one !== null && folded(one).includes(folded(part)));
+}
+
+const folded = (text: string) => text.normalize('NFKC').toLowerCase();
+
 /** What a store is asked for: the newest rows before this entry. */
 export function newestBefore(limit: number, beyond: number | undefined, by: Page['by']): Page {
   return { limit, newest_first: true, ...(by && { by }), ...(beyond !== undefined && { beyond }) };
