@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { once } from '../canonical/once.ts';
+import { breakGlass } from '../journey/break-glass.ts';
 import { requireIntent } from '../journey/context.ts';
-import { breakGlass } from '../journey/glass.ts';
 import { listCapabilities, listRuns } from '../journey/list-runs.ts';
 import { type InDoubt, inDoubt } from '../journey/look.ts';
 import { revokeCapability } from '../journey/revoke.ts';

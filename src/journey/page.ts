@@ -108,6 +108,7 @@ async function placeOf(context: Context, cursor: string, list: string, filter: o
   const seq = Number.parseInt(place, 36);
   if (seal === undefined || seal !== sealOf(context, list, filter, seq))
     refuse('CURSOR_INVALID', 'The cursor belongs to another list, or was changed.');
-  if (seq >= (await context.store.tip()).size) refuse('CURSOR_INVALID', 'The cursor is ahead of the ledger.');
+  if (seq >= (await context.store.tip()).size)
+    refuse('CURSOR_INVALID', 'The cursor is beyond the end of the ledger.');
   return seq;
 }
