@@ -32,6 +32,7 @@ const PAGES: Readonly<Record<string, Page>> = {
     'of a proposer that is not there': { proposer: 'nobody' },
     'of an executor that is not there': { executor: 'nowhere' },
     'of a tool that failed, of which there are none': { tool: 'nothing', standing: 'failed' },
+    'with a text that none has': { text: 'a text that none has' },
     'since a time': { since: SINCE },
   }),
   ...named<Request<'runs.capabilities'>>(
@@ -43,6 +44,7 @@ const PAGES: Readonly<Record<string, Page>> = {
       'that are open, of which there are none': { standing: 'ordered' },
       'by a human': { by: 'ada' },
       'by one that is not there': { by: 'nobody' },
+      'with a text that none has': { text: 'a text that none has' },
       'since a time': { since: SINCE },
     },
   ),

@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import type { Sizes } from './sizes.ts';
 import type { Row } from './table.ts';
+import type { WaitTimes } from './waiting.ts';
 import type { Workshop } from './workshop.ts';
 
 const WAITERS = 1_000;
@@ -11,22 +11,25 @@ const WAKE_MOST_MS = 60;
 export const WAITING = { name: 'waiting', rows: waitingRows };
 
 async function waitingRows({ folder, ask }: Workshop, { runs }: Sizes): Promise<Row[]> {
-  const asked = { root: join(folder, 'waiting'), waiters: WAITERS, wakings: runs };
-  const { idle_share, usual_ms, p99_ms } = await ask('measureWaiting', asked);
+  const { sqlite, postgres } = await ask('measureWaiting', { folder, waiters: WAITERS, wakings: runs });
+  return [...storeRows('SQLite', sqlite, runs), ...storeRows('PostgreSQL', postgres, runs)];
+}
+
+function storeRows(store: string, { idle_share, usual_ms, p99_ms }: WaitTimes, wakings: number): Row[] {
   return [
     {
-      figure: `${WAITERS.toLocaleString('en')} waiters while nothing happens, of one core`,
+      figure: `${store}: ${WAITERS.toLocaleString('en')} waiters while nothing happens, of one core`,
       measured: `${(idle_share * 100).toFixed(1)} %`,
       asked: `< ${IDLE_MOST * 100} %`,
       verdict: idle_share < IDLE_MOST ? 'ok' : 'MISSED',
-      baseline: 'the time of five seconds',
+      baseline: 'the time of five seconds, of the process that waits',
     },
     {
-      figure: 'waking one waiter after a commit by another process, p99 beyond the commit',
+      figure: `${store}: waking one waiter after a commit by another process, p99 beyond the commit`,
       measured: `${p99_ms.toFixed(0)} ms`,
       asked: `<= ${WAKE_MOST_MS} ms`,
       verdict: p99_ms <= WAKE_MOST_MS ? 'ok' : 'MISSED',
-      baseline: `${runs} wakings, usual ${usual_ms.toFixed(0)} ms`,
+      baseline: `${wakings} wakings, usual ${usual_ms.toFixed(0)} ms`,
     },
   ];
 }

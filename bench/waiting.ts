@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { startServer } from '../test/support/postgres-server.ts';
 import { createProject, openProject } from './project.ts';
 import { p99, usual } from './timing.ts';
 
 interface Asked {
-  readonly root: string;
+  readonly folder: string;
   /** As many wait while nothing happens; then each is woken by a commit of another process. */
   readonly waiters: number;
   readonly wakings: number;
@@ -22,8 +25,28 @@ const IDLE_MS = 5_000;
 /** Between two commits, so that each waking is one of its own. */
 const PAUSE_MS = 50;
 
-export async function measureWaiting({ root, waiters, wakings }: Asked): Promise<WaitTimes> {
-  const { keyturn } = await createProject(root);
+/** On a file, and on a server whose notifications wake those who wait. */
+export async function measureWaiting({
+  folder,
+  ...counts
+}: Asked): Promise<{ readonly sqlite: WaitTimes; readonly postgres: WaitTimes }> {
+  const sqlite = await waitingAt(join(folder, 'waiting'), counts);
+  // The server is not root, and must get through to its data.
+  chmodSync(folder, 0o711);
+  const server = await startServer({}, folder);
+  try {
+    return { sqlite, postgres: await waitingAt(join(folder, 'waiting-shared'), counts, server.url()) };
+  } finally {
+    await server.remove();
+  }
+}
+
+async function waitingAt(
+  root: string,
+  { waiters, wakings }: Omit<Asked, 'folder'>,
+  store?: string,
+): Promise<WaitTimes> {
+  const { keyturn } = await createProject(root, store);
   const intents: string[] = [];
   for (let i = 0; i < waiters; i++) {
     const effect = { kind: 'tool' as const, tool: 'nothing', arguments: {} };

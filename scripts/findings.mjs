@@ -24,7 +24,8 @@ const prefixOf = (id) => `${id[0].toLowerCase()}${id.slice(1).padStart(2, '0')}-
 const findings = readFileSync(join(root, 'docs/findings.md'), 'utf8')
   .split('\n')
   .map((line) => line.split('|').map((cell) => cell.trim()))
-  .filter(([, id]) => /^[SPTU]\d+$/.test(id ?? ''))
+  // What is shown by the tests of what was built has no commit before which they could run.
+  .filter(([, id, , , tests]) => /^[SPTU]\d+$/.test(id ?? '') && !/^`test\/(?!findings\/)/.test(tests))
   .map(([, id]) => ({ id, files: filesOf(id) }));
 
 function filesOf(id) {

@@ -45,7 +45,7 @@ describe('docs/library.md', () => {
 
   it('takes it back when nobody answers in time', async () => {
     const { start } = await running();
-    expect((await start(1).ended).said).toContain('withdrawn Nobody answered in time.\n');
+    expect((await start(1).ended).said).toContain('withdrawn No answer in time.\n');
   });
 
   it('has the types that it says', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Source, sourcesIn } from './support/source.ts';
+import { type Source, source, sourcesIn } from './support/source.ts';
 import {
   type Check,
   decidersReachNoEffect,
@@ -24,6 +24,8 @@ import {
   oneBuilder,
   oneMeaning,
   plainComments,
+  plainMessages,
+  plainPages,
   staleSharedNames,
   titlesReadAsSentences,
 } from './support/tidy-words.ts';
@@ -34,6 +36,13 @@ const LONG = 300;
 const TOO_LONG = 500;
 
 const files = sourcesIn(['src', 'test', 'bench']);
+/** Not what is generated from checked sources (api.md), what quotes titles of tests, or what was recorded. */
+const pages = [
+  ...['README.md', 'ARCHITECTURE.md', 'SECURITY.md', 'CONTRIBUTING.md'].map(source),
+  ...sourcesIn(['docs'], '.md', '.cedar', '.yaml').filter(
+    ({ path }) => !/^docs\/(conformance\/|measured\/|api\.md|findings\.md)/.test(path),
+  ),
+];
 
 describe('the tree', () => {
   it('holds files to check', () => {
@@ -88,6 +97,15 @@ describe('the tree', () => {
 
   it('comments name who is meant, without a metaphor', () => {
     expect(plainComments(files)).toEqual([]);
+  });
+
+  it('messages, help and screens do, too', () => {
+    expect(plainMessages(files)).toEqual([]);
+  });
+
+  it('and so do README and the pages of docs', () => {
+    expect(pages.length).toBeGreaterThan(20);
+    expect(plainPages(pages)).toEqual([]);
   });
 
   it('zod is imported by its namespace', () => {
@@ -216,6 +234,10 @@ const PLANTED: readonly (readonly [what: string, check: Check, ...planted: Sourc
     plainComments,
     at('src/gate/a.ts', '/**\n * It is\n * rung by a bell.\n */'),
   ],
+  ['a message about nobody', plainMessages, at('src/gate/a.ts', "refuse('A', 'Nobody approved it.');")],
+  ['a metaphor in a template', plainMessages, at('src/gate/a.ts', 'const a = `at the door`;')],
+  ['a metaphor on a screen', plainMessages, at('src/console/a.tsx', 'const a = <p>Whoever decides</p>;')],
+  ['a metaphor in a page', plainPages, at('docs/a.md', 'It is\nmade ahead.')],
   ['all of zod', zodByNamespace, at('src/gate/a.ts', "import { z } from 'zod';")],
   ['a default export', noDefaultExports, at('src/gate/a.ts', 'export default 1;')],
   ['a default function', noDefaultExports, at('src/gate/a.ts', 'export default function a() {}')],
@@ -303,6 +325,13 @@ describe('each rule lets through what it should', () => {
   it('a name in the code, a text, and what stands between backticks is no word of a comment', () => {
     const text = "const door = 'nobody'; // runs as `nobody`, past a break-glass\nconst url = 'http://door';";
     expect(plainComments([at('src/gate/a.ts', text)])).toEqual([]);
+  });
+
+  it('a name of one word, what users say, and a clock that is ahead are plain', () => {
+    const names = at('src/gate/a.ts', "const a = ['nobody', 'glass', 'The clock is ahead of the server.'];");
+    const said = at('src/finder/lexicon/a.ts', "const a = ['tell everybody'];");
+    expect(plainMessages([names, said])).toEqual([]);
+    expect(plainPages([at('docs/a.md', 'Runs as `nobody`; two humans use break-glass.')])).toEqual([]);
   });
 
   it('the same title in two groups is two titles', () => {

@@ -83,7 +83,7 @@ const executionPlan = z.strictObject({
   created_at: z.iso.datetime({ precision: 3 }),
 });
 
-/** What the core hands to the executor, and all of it. */
+/** What the core gives to the executor, and all of it. */
 export const dispatchEnvelope = z.strictObject({
   correlation_id: caller_id,
   tenant_id,

@@ -1,6 +1,6 @@
 import { type AgentPlan, type AgentState, type ConversationStatus, livePlan } from '../gate/agent-state.ts';
 import { asksNow, changedAt, simulationOf } from '../gate/conversation.ts';
-import { type ListedPage, newestBefore, type PageRequest, pageOf } from '../journey/page.ts';
+import { holdsText, type ListedPage, newestBefore, type PageRequest, pageOf } from '../journey/page.ts';
 import { limits } from '../limits.ts';
 import type { AgentLedgerRow } from '../store/agent-tables.ts';
 import { answerNow } from './advance.ts';
@@ -30,6 +30,8 @@ async function conversationOf(context: AgentContext, state: AgentState): Promise
 export interface ConversationsRequest extends PageRequest {
   readonly status?: ConversationStatus | undefined;
   readonly user?: string | undefined;
+  /** A part of the goal, the user or a simulation of its plans, in any case. */
+  readonly text?: string | undefined;
 }
 
 /** Newest first, by when they began. */
@@ -38,15 +40,19 @@ export function listConversations(
   request: ConversationsRequest,
 ): Promise<ListedPage<Conversation>> {
   const { journey } = context;
-  const { status, user } = request;
+  const { status, user, text } = request;
   // Of a user there are fewer than of a status.
   const by = user !== undefined ? (['actor', [user]] as const) : status && (['status', [status]] as const);
   return pageOf<AgentState, Conversation>(journey, request, {
     list: 'conversations',
     batch: (size, beyond) => journey.store.page('agent', newestBefore(size, beyond, by)),
     at: ({ begun_at }) => begun_at,
-    shown: async (state) =>
-      (status ?? state.status) === state.status ? conversationOf(context, state) : null,
+    shown: async (state) => {
+      if ((status ?? state.status) !== state.status) return null;
+      const one = await conversationOf(context, state);
+      const named = one.plans.map(({ simulation }) => simulation);
+      return holdsText([one.goal, one.user_id, ...named], text) ? one : null;
+    },
   });
 }
 

@@ -55,16 +55,15 @@ export function capabilityFields(capability: Result<'runs.preview'>['capability'
 }
 
 /** Loud, because two humans went past a freeze or past the policies. */
-export function glassBanner(what: string): string[] {
+export function breakGlassBanner(what: string): string[] {
   const bar = '!'.repeat(72);
   return [
     bar,
-    '!!!  THE GLASS IS BEING BROKEN',
+    '!!!  BREAK-GLASS',
     `!!!  ${what}`,
-    '!!!  A freeze or the policies say no. Everybody will see who did this, and why.',
+    '!!!  A freeze or the policies say no. The ledger shows who did this, and why.',
     bar,
   ];
 }
 
-export const GLASS_LINE =
-  '!!! THE GLASS IS BROKEN: this runs although it is frozen or a policy forbids it !!!';
+export const BREAK_GLASS_LINE = '!!! BREAK-GLASS: this runs although it is frozen or a policy forbids it !!!';

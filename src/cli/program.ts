@@ -13,12 +13,12 @@ const INTRODUCTION =
 const JOURNEY = `
 The journey:
   keyturn init                                  make this folder a project
-  keyturn propose --tool greet --arg name=Ada   anyone: what is wanted
+  keyturn propose --tool greet --arg name=Ada   an agent: what is wanted
   keyturn review                                a human: look, and approve
   keyturn grant ID                              a human: order one run, within narrow bounds
   keyturn run ID HASH                           once
   keyturn turn ID                               all three, with one look and one passphrase
-  keyturn ledger verify                         anyone: what happened`;
+  keyturn ledger verify                         an auditor: what happened`;
 
 /**
  * The command parser, with no command loaded. Where the first word names a command or a group, only that one is declared: to

@@ -2,7 +2,7 @@ import { unmixed } from '../canonical/alphabet.ts';
 import { CODE_TYPED, codeOf } from '../canonical/code.ts';
 import { visible } from '../canonical/visible.ts';
 import { type IntentState, type Result, type Shown, type StatusWord, statusWordOf } from '../keyturn.ts';
-import { capabilityFields, GLASS_LINE } from './capability-lines.ts';
+import { BREAK_GLASS_LINE, capabilityFields } from './capability-lines.ts';
 import { drawAlarms, drawContents, drawShown, fieldOf, headlineOf } from './draw.ts';
 import { COLUMNS, type Drawing, type Field, fieldLines, fieldWidth, type Span } from './fold.ts';
 import { type Paint, stdoutPainter } from './paint.ts';
@@ -114,7 +114,7 @@ export function confinementLines(
 ): string[] {
   const drawing: Drawing = { paint, columns };
   return [
-    ...(capability?.glass ? [paint('alarm', GLASS_LINE)] : []),
+    ...(capability?.glass ? [paint('alarm', BREAK_GLASS_LINE)] : []),
     ...drawShown(shown, drawing),
     ...(capability ? fieldLines(capabilityFields(capability), drawing) : []),
     '',

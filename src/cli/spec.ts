@@ -53,6 +53,11 @@ export const pages: readonly OptionSpec[] = [
   { flags: '--limit <n>', about: 'at most this many; 50 unless told' },
   { flags: '--cursor <text>', about: 'go on where the page before ended' },
 ];
+/** What a list that shows goals is withText for. */
+export const withText: OptionSpec = {
+  flags: '--text <text>',
+  about: 'only where goal, tool or proposer hold this text',
+};
 export const ofIntent: OptionSpec = {
   flags: '--intent <id>',
   about: 'only those of this intent: its id, or its first 4 or more characters',

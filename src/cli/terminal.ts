@@ -52,11 +52,11 @@ function openOutput(): WriteStream {
   }
 }
 
-/** For one question: a stream that outlived it would read ahead, and take the beginning of the next answer. */
+/** For one question: a stream that outlived it would read more than its answer, and take the beginning of the next answer. */
 function openInput(output: WriteStream, options: InputOptions = {}): ReadStream {
   if (output.destroyed) throw nothingTyped();
   try {
-    return discardTypeAhead(
+    return discardTyped(
       quiet(new ReadStream(openTty(), options as ConstructorParameters<typeof ReadStream>[1])),
     );
   } catch (error) {
@@ -65,7 +65,7 @@ function openInput(output: WriteStream, options: InputOptions = {}): ReadStream 
   }
 }
 
-/** Node reads into this buffer, and into no other. It hands the options on to its sockets, which its types do not say. */
+/** Node reads into this buffer, and into no other. It passes the options on to its sockets, which its types do not say. */
 interface InputOptions {
   readonly onread?: { readonly buffer: Buffer; readonly callback: (count: number) => boolean };
 }
@@ -104,19 +104,19 @@ export function hasTerminal(): boolean {
 }
 
 // Far more than a terminal holds: only a program goes on typing.
-const TYPED_AHEAD_BYTES = 1024 * 1024;
+const TYPED_BYTES = 1024 * 1024;
 
 /**
  * Throws away what was typed before the question was there. It cannot be an answer to it: it was meant for another
- * program, or an attacker typed it ahead in the hope that the question will come.
+ * program, or an attacker typed it before, in the hope that the question will come.
  */
-function discardTypeAhead(input: ReadStream): ReadStream {
+function discardTyped(input: ReadStream): ReadStream {
   // In raw mode a line that was not ended yet can be read too, and nothing that arrives is held back.
   input.setRawMode(true);
   const fd = openTty(constants.O_RDONLY | constants.O_NONBLOCK);
   const chunk = Buffer.alloc(4096);
   try {
-    for (let total = 0; total < TYPED_AHEAD_BYTES; ) {
+    for (let total = 0; total < TYPED_BYTES; ) {
       const count = readWaiting(fd, chunk);
       if (count === 0) return input;
       total += count;

@@ -271,7 +271,7 @@ export function useTold<T>(
       (error: unknown) => tell({ value: null, trouble: troubleOf(error) }),
     );
   }, deps);
-  // Before the paint: what was asked for ahead is there, and is drawn without a frame that says nothing. A request takes a millisecond.
+  // Before the paint: what was prefetched is there, and is drawn without a frame that says nothing. A request takes a millisecond.
   useLayoutEffect(() => {
     const forget = asked_at === 'when idle' ? whenIdle(again) : again();
     return () => {

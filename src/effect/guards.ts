@@ -73,9 +73,9 @@ interface Followed {
 
 function follow(path: string, look: Look): Followed {
   const links: string[] = [];
-  const ahead = namesIn(resolve(path));
+  const left = namesIn(resolve(path));
   let real = '/';
-  for (let name = ahead.shift(); name !== undefined; name = ahead.shift()) {
+  for (let name = left.shift(); name !== undefined; name = left.shift()) {
     if (name === '..') {
       real = dirname(real);
       continue;
@@ -87,7 +87,7 @@ function follow(path: string, look: Look): Followed {
       if (links.push(next) > limits.path_links)
         refuse('FILE_IS_SYMLINK', `${path} goes in circles.`, { path });
       const target = readlinkSync(next);
-      ahead.unshift(...namesIn(target));
+      left.unshift(...namesIn(target));
       if (isAbsolute(target)) real = '/';
     } else real = next;
   }

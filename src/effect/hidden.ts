@@ -38,14 +38,14 @@ export function hiddenFinder(most: number = limits.sandbox_folders): FindHidden 
   return (binds) => {
     const found: Guard[] = [];
     const seen = new Set<string>();
-    const ahead = binds.map((bind) => projectAround(bind) ?? bind);
-    for (let folder = ahead.pop(); folder !== undefined; folder = ahead.pop()) {
+    const left = binds.map((bind) => projectAround(bind) ?? bind);
+    for (let folder = left.pop(); folder !== undefined; folder = left.pop()) {
       if (seen.has(folder)) continue;
       if (seen.add(folder).size > most) tooWide(most);
       const { own, folders, sockets } = folder.endsWith(`/${OWN}`) ? KEYS : listed(folder);
       if (own) found.push({ path: folder, folder: true });
       if (own) continue;
-      for (const name of folders) ahead.push(join(folder, name));
+      for (const name of folders) left.push(join(folder, name));
       for (const name of sockets) found.push({ path: join(folder, name), folder: false });
     }
     return found.sort((a, b) => (a.path < b.path ? -1 : 1));

@@ -11,7 +11,7 @@ import {
   figures,
   sloReport,
 } from './conversation-parts.ts';
-import { code, digest, nextCursor, page, time, why } from './parts.ts';
+import { code, digest, nextCursor, page, searched, time, why } from './parts.ts';
 import { catalog } from './simulations.ts';
 import { act, here, nothing, read, write } from './verb.ts';
 
@@ -134,7 +134,13 @@ export const conversations = {
     open_to: 'people',
     about: 'List conversations, newest first by when they began, in pages.',
     input: () =>
-      z.strictObject({ status: conversationState.optional(), user: z.string().optional(), ...page }),
+      z.strictObject({
+        status: conversationState.optional(),
+        user: z.string().optional(),
+        /** A part of the goal, the user or a simulation of its plans, in any case. */
+        text: searched,
+        ...page,
+      }),
     output: () => z.strictObject({ conversations: z.array(conversation()).readonly(), next: nextCursor }),
     run: async ({ agent }, request) => {
       const { listConversations } = await import('../agent/conversation.ts');

@@ -34,6 +34,7 @@ import {
   output,
   page,
   rejection,
+  searched,
   standing,
   status,
   time,
@@ -171,7 +172,7 @@ export const intents = {
         tool: z.string().optional(),
         proposer: z.string().optional(),
         /** A part of the goal, the tool or the proposer, in any case. */
-        text: z.string().min(1).max(200).optional(),
+        text: searched,
         /** What this human is asked to look at: it waits, they neither approved nor, unless they are the only human, proposed it, and the policies ask them, or name no reviewer. */
         needs: name.optional(),
         ...page,

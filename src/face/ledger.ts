@@ -47,7 +47,8 @@ export const verified = once(() =>
 export const ledger = {
   entries: read({
     open_to: 'people',
-    about: 'List what happened, newest first, in pages.',
+    about:
+      'List what happened, newest first, in pages. An entry holds no goal, only its digest: text is searched in the other lists.',
     input: () =>
       z.strictObject({
         /** Such as `approval.granted`. */

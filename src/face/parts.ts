@@ -35,6 +35,8 @@ export const kind = z.enum(['human', 'agent']);
 /** An Ed25519 key in base64, or the SPKI of a passkey. */
 export const publicKey = z.string();
 /** How many rows a page of a list has unless told, and at most; and where it goes on. */
+/** What a list is searched for: a part of a text, in any case. */
+export const searched = z.string().min(1).max(200).optional();
 export const page = {
   /** At this time or later; before this time. */
   since: time.optional(),

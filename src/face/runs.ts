@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { once } from '../canonical/once.ts';
+import { breakGlass } from '../journey/break-glass.ts';
 import { requireIntent } from '../journey/context.ts';
-import { breakGlass } from '../journey/glass.ts';
 import { listCapabilities, listRuns } from '../journey/list-runs.ts';
 import { type InDoubt, inDoubt } from '../journey/look.ts';
 import { revokeCapability } from '../journey/revoke.ts';
@@ -18,6 +18,7 @@ import {
   page,
   recorded,
   runRecord,
+  searched,
   time,
   why,
 } from './parts.ts';
@@ -57,6 +58,8 @@ const found = {
   intent_id: askedId.optional(),
   tool: z.string().optional(),
   proposer: z.string().optional(),
+  /** A part of the goal, the tool or the proposer, in any case. */
+  text: searched,
 };
 /** What they tell of the intent. */
 const of = { intent_id: id, proposer: name, goal };

@@ -138,8 +138,8 @@ export function methodsOf<T extends Verbs>(
       try {
         const caller = await who();
         const { signer } = request as Partial<Signed>;
-        const { is_rehearsal, ahead = [], drawn } = signer ?? {};
-        const opened = is_rehearsal ? rehearsing(context, ahead) : context;
+        const { is_rehearsal, earlier = [], drawn } = signer ?? {};
+        const opened = is_rehearsal ? rehearsing(context, earlier) : context;
         const asked = openedIn({ ...project, caller, context: contextFor(opened, caller, verb, signer) });
         const parsed = requestOf(verb, request);
         const run = () => verb.run(asked, parsed as never);

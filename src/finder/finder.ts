@@ -35,7 +35,7 @@ import { type Unasked, unaskedIn } from './score.ts';
 import { contentWords } from './text.ts';
 import { textProblem } from './unsafe.ts';
 
-/** A packet with what led to it. A CLARIFY has its context: what the next request hands back under `clarify`. */
+/** A packet with what led to it. A CLARIFY has its context: what the next request gives back under `clarify`. */
 export interface Finding {
   readonly packet: FinderPacket;
   readonly context: CandidateContext | null;

@@ -40,7 +40,7 @@ const line = z
   .string()
   .min(1)
   .max(simulationLimits.line_chars)
-  .refine((text) => visible(text) === text, 'has a character that nobody can see');
+  .refine((text) => visible(text) === text, 'has a character that cannot be seen');
 
 /** A text per language. English is always there, so that a user of any language has a text. */
 const texts = z

@@ -66,7 +66,7 @@ export interface NeededDecision {
   /** Why the event says that it was denied; null where it was not. */
   readonly reason: ReasonCode | null;
   /** Two humans went past the policies: whatever they said, it counts. */
-  readonly is_glass: boolean;
+  readonly is_break_glass: boolean;
 }
 
 /** Pure: what the decision that this event names must say; null for an event that rests on none. `rows` are those before it. */
@@ -82,11 +82,11 @@ export function neededDecision(rows: Rows, event: Event): NeededDecision | null 
     policy: rows.row('system', 'system')?.state.policy ?? null,
     allowed,
     reason: allowed ? null : reasonOf(event),
-    is_glass: isThroughGlass(rows, event),
+    is_break_glass: isByBreakGlass(rows, event),
   };
 }
 
-function isThroughGlass(rows: Rows, event: Event): boolean {
+function isByBreakGlass(rows: Rows, event: Event): boolean {
   if (event.kind === 'capability.issued') return event.body.glass;
   return event.kind === 'execution.claimed' && orderOf(rows, event)?.issued?.glass === true;
 }
@@ -113,13 +113,14 @@ function orderOf(rows: Rows, { kind, subject, body }: Event): Capability | null 
  */
 export function requireDecision(needed: NeededDecision, record: DecisionRecord): void {
   const { request, decision, snapshot, subject } = record;
-  const { action, by, policy, allowed, reason, is_glass } = needed;
+  const { action, by, policy, allowed, reason, is_break_glass } = needed;
   if (action !== null && request.action !== action)
     mismatch(`It rests on a decision about ${request.action}.`);
   if (subject !== needed.subject) mismatch('It rests on a decision about another intent.');
   if (by !== null && request.principal.name !== by)
     mismatch(`It rests on a decision about ${request.principal.name}.`);
-  if (decision.allowed !== allowed && !(allowed && is_glass)) mismatch(`The decision was: ${decision.words}`);
+  if (decision.allowed !== allowed && !(allowed && is_break_glass))
+    mismatch(`The decision was: ${decision.words}`);
   if (reason !== null && DENIALS.has(reason) && decision.code !== reason)
     mismatch(`The decision was: ${decision.code}`);
   // A denial is a fact also where other policies are active by now.

@@ -5,7 +5,7 @@ import { correlationOf } from '../gate/agent.ts';
 import { needsDispatch } from '../gate/agent-core.ts';
 import { isDispatch, isEnd } from '../gate/agent-move.ts';
 import type { AgentState } from '../gate/agent-state.ts';
-import { glassSince } from '../gate/break-glass.ts';
+import { breakGlassSince } from '../gate/break-glass.ts';
 import { type DispatchGrounds, requireDispatchGrounds, requireStands } from '../gate/dispatch.ts';
 import { requireDispatched } from '../gate/dispatched.ts';
 import { freezeOf, freezeWords } from '../gate/freeze.ts';
@@ -180,14 +180,14 @@ function requireIssuable(rows: Rows, { subject, body }: Event<'capability.issued
   requireNone(standing.not_granted);
   if (approvers.length < standing.state.approvals_needed) refuse('APPROVAL_MISSING');
   requireKept(rows, standing, capability_id, approvers, at);
-  if (glass && glassIn(rows, standing.state, at) === null)
+  if (glass && breakGlassIn(rows, standing.state, at) === null)
     refuse('BREAK_GLASS_FORBIDDEN', 'Two humans have to confirm a break-glass, who can act now.');
   if (policy !== system.policy || !issues(system, control_key)) refuse('DECISION_STALE');
 }
 
-function glassIn(rows: Rows, state: IntentState, at: string): string | null {
+function breakGlassIn(rows: Rows, state: IntentState, at: string): string | null {
   const { principal } = authoritiesOf(rows);
-  return glassSince(state, at, (name, key) => isLive(principal(name), key));
+  return breakGlassSince(state, at, (name, key) => isLive(principal(name), key));
 }
 
 /** The approval of each person whom the decision counted, and of the one who ordered, still counts. */

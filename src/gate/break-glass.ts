@@ -5,7 +5,7 @@ import type { IntentState } from './state.ts';
  * Since when two humans have gone past what stops this attempt; null when they have not. A key that was revoked since does
  * not count, and neither does what they did too long ago.
  */
-export function glassSince(
+export function breakGlassSince(
   { glass }: IntentState,
   at: string,
   isLiveKey: (name: string, key: string) => boolean,

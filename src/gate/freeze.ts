@@ -1,6 +1,6 @@
 import type { Body, Event } from '../event/event.ts';
 import { refuse } from '../refusal.ts';
-import { glassSince } from './break-glass.ts';
+import { breakGlassSince } from './break-glass.ts';
 import type { IntentState } from './state.ts';
 
 /** Something that is stopped until a human lets it go. */
@@ -61,7 +61,7 @@ export interface FreezeFacts {
 export function frozenFor(state: IntentState, facts: FreezeFacts): Freeze | null {
   const { freezes, tenant, at, isLiveKey, tools = [] } = facts;
   if (freezes.length === 0) return null;
-  const since = glassSince(state, at, isLiveKey);
+  const since = breakGlassSince(state, at, isLiveKey);
   const known = (freeze: Freeze) => since !== null && Date.parse(freeze.at) <= Date.parse(since);
   const about = { tenant, agents: agentsOf(state), tools: [state.tool, ...tools] };
   return freezeOf(

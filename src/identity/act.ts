@@ -27,7 +27,7 @@ export interface Signer {
   /** Nothing is signed, and what the act would write is only looked at: see `rehearseAct`. */
   readonly is_rehearsal?: true;
   /** What the acts that are rehearsed before it would write. It is added to by each. */
-  readonly ahead?: Event[];
+  readonly earlier?: Event[];
   /** One proof for each statement, in their order. */
   sign(statements: readonly Uint8Array[]): Promise<readonly Proof[]>;
 }

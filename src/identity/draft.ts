@@ -25,7 +25,7 @@ export interface Draft {
 type Acting<T> = (signer: Signer) => Promise<T>;
 
 /** Who would sign. */
-export type Drafting = Pick<Signer, 'name' | 'public_key' | 'ahead'>;
+export type Drafting = Pick<Signer, 'name' | 'public_key' | 'earlier'>;
 
 /** With a passkey, where that would. */
 interface Rehearsing extends Drafting {
@@ -70,12 +70,12 @@ export const REHEARSED: unique symbol = Symbol('rehearsed');
  * signer that only rehearses, and writes nothing for it.
  */
 export async function rehearseAct(
-  { name, public_key, passkey = null, ahead = [] }: Rehearsing,
+  { name, public_key, passkey = null, earlier = [] }: Rehearsing,
   act: Acting<unknown>,
 ): Promise<void> {
   const sign: Signer['sign'] = async (all) => all.map(() => unsigned(passkey));
   try {
-    await act({ name, public_key, is_rehearsal: true, ahead, sign });
+    await act({ name, public_key, is_rehearsal: true, earlier, sign });
   } catch (error) {
     if (error !== REHEARSED) throw error;
   }

@@ -14,7 +14,7 @@ import { draftTurn } from './delegate-turn.ts';
 import type { Effect } from './derived.ts';
 import { derive } from './effect.ts';
 import { requireWithinGrant } from './grant-bounds.ts';
-import { listAhead } from './mcp.ts';
+import { prefetchList } from './mcp.ts';
 import { propose } from './propose.ts';
 import { answerIdOf } from './question.ts';
 import { actionOf } from './reach.ts';
@@ -162,7 +162,7 @@ async function runGranted(
   const since_ms = performance.now();
   const held = await grantFor(context, request);
   if (held === null || 'refused' in held) return held;
-  listAhead(context, held.effect, since_ms);
+  prefetchList(context, held.effect, since_ms);
   const turned = await orderedUnder(context, request, intent_id, held.delegation_id);
   if (turned.refused !== null || turned.seen === null)
     return { refused: turned.refused, is_proposed: turned.is_proposed };

@@ -9,13 +9,15 @@ import type { Page, PagedRow } from '../store/store.ts';
 import { type Context, requireIntent } from './context.ts';
 import { isRunning } from './life.ts';
 import { goalOf, STORED } from './list.ts';
-import { type ListedPage, newestBefore, type PageRequest, pageOf } from './page.ts';
+import { holdsText, type ListedPage, newestBefore, type PageRequest, pageOf } from './page.ts';
 
 /** What runs and orders have in common to be found by. */
 interface Filter extends PageRequest {
   readonly intent_id?: string | undefined;
   readonly tool?: string | undefined;
   readonly proposer?: string | undefined;
+  /** A part of the goal, the tool or the proposer, in any case. */
+  readonly text?: string | undefined;
 }
 
 export interface RunsRequest extends Filter {
@@ -69,10 +71,12 @@ export async function listRuns(context: Context, request: RunsRequest): Promise<
       const is_running = row.status === 'claimed' && run !== undefined && isRunning(context, run);
       const word = runWordOf(row.status, is_running);
       if ((standing ?? word) !== word) return null;
+      const told = await toldOf(context, intent);
+      if (!holdsText([told.goal, row.tool, row.proposer], request.text)) return null;
       const known = executors.find(({ public_key }) => public_key === row.executor_key);
       return {
         ...(run ?? refuseTorn()),
-        ...(await toldOf(context, intent)),
+        ...told,
         standing: word,
         executor_name: known?.name ?? null,
       };
@@ -98,12 +102,9 @@ export function listCapabilities(
       if ((by ?? row.by) !== row.by || (standing ?? word) !== word || !isAskedFor(row, request)) return null;
       const intent = await requireIntent(context, row.intent_id);
       const order = intent.capabilities.find(({ capability_id }) => capability_id === row.capability_id);
-      return {
-        ...(order ?? refuseTorn()),
-        ...(await toldOf(context, intent)),
-        tool: row.tool,
-        standing: word,
-      };
+      const told = await toldOf(context, intent);
+      if (!holdsText([told.goal, row.tool, row.proposer], request.text)) return null;
+      return { ...(order ?? refuseTorn()), ...told, tool: row.tool, standing: word };
     },
   });
 }

@@ -5,7 +5,7 @@ import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { Page, PagedRow } from '../store/store.ts';
 import { type Context, humansNow } from './context.ts';
 import { standingNow } from './life.ts';
-import { newestBefore, type PageRequest, pageOf } from './page.ts';
+import { holdsText, newestBefore, type PageRequest, pageOf } from './page.ts';
 import { couldApprove, type Reviewers, reviewersOf } from './reviewers.ts';
 
 /** Which intents are meant: those that fit all of it. */
@@ -93,9 +93,7 @@ async function summaryIf(
   const reviewers = await reviewersOf(context, state);
   if (!isAsked(reviewers, filter)) return null;
   const goal = await goalOf(context, state);
-  const { text } = filter;
-  if (text !== undefined && ![goal ?? '', state.tool, state.proposer].some((one) => holds(one, text)))
-    return null;
+  if (!holdsText([goal, state.tool, state.proposer], filter.text)) return null;
   return { ...state, standing, goal, reviewers };
 }
 
@@ -169,12 +167,6 @@ export async function nextNeeded(context: Context, { needs, after }: NextRequest
 }
 
 const MORE_COUNTED = 1_000;
-
-function holds(text: string, part: string): boolean {
-  return folded(text).includes(folded(part));
-}
-
-const folded = (text: string) => text.normalize('NFKC').toLowerCase();
 
 /** Every intent, oldest first unless told, or those of one status. */
 export async function* allIntents(

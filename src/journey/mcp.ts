@@ -90,7 +90,7 @@ export async function requireProven(context: Context, server: string, digest: st
 }
 
 /** Asks a server that runs for its list now, so that it answers while the call is written down. */
-export function listAhead({ upstreams }: Context, effect: Effect, since_ms: number): void {
+export function prefetchList({ upstreams }: Context, effect: Effect, since_ms: number): void {
   if (effect.kind !== 'mcp') return;
   const upstream = upstreams.running(effect.server, effect.start);
   // A caller who needs the list asks for it again, and is told why there is none.

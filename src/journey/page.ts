@@ -64,6 +64,13 @@ export async function pageOf<S, T>(
   return { found, next: cursorOf(context, list, filter, beyond!) };
 }
 
+/** Whether one of these has this text in it, in any case. Every row fits where no text is asked for. */
+export function holdsText(among: readonly (string | null)[], part: string | undefined): boolean {
+  return part === undefined || among.some((one) => one !== null && folded(one).includes(folded(part)));
+}
+
+const folded = (text: string) => text.normalize('NFKC').toLowerCase();
+
 /** What a store is asked for: the newest rows before this entry. */
 export function newestBefore(limit: number, beyond: number | undefined, by: Page['by']): Page {
   return { limit, newest_first: true, ...(by && { by }), ...(beyond !== undefined && { beyond }) };
@@ -101,6 +108,7 @@ async function placeOf(context: Context, cursor: string, list: string, filter: o
   const seq = Number.parseInt(place, 36);
   if (seal === undefined || seal !== sealOf(context, list, filter, seq))
     refuse('CURSOR_INVALID', 'The cursor belongs to another list, or was changed.');
-  if (seq >= (await context.store.tip()).size) refuse('CURSOR_INVALID', 'The cursor is ahead of the ledger.');
+  if (seq >= (await context.store.tip()).size)
+    refuse('CURSOR_INVALID', 'The cursor is beyond the end of the ledger.');
   return seq;
 }

@@ -15,12 +15,12 @@ import type { Authorities } from '../identity/delegation.ts';
 import { refuse } from '../refusal.ts';
 import { requireBoundHere } from './addressed.ts';
 import { provenState } from './audit.ts';
+import { breakGlassHolds } from './break-glass.ts';
 import { momentOf, refuseDenied } from './check.ts';
 import type { Context } from './context.ts';
 import type { Derived, Effect, Prepared } from './derived.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { requireBounds } from './extent.ts';
-import { glassHolds } from './glass.ts';
 import { type AskedToRun, capabilityFor, type Issue, type Looking } from './issue.ts';
 import type { Presented, UsableCapability } from './present.ts';
 import { requireDispatchedNow } from './prove-agent.ts';
@@ -74,7 +74,8 @@ export async function makeReady(
   const matter = { principal, delegated: recorded.delegation !== null, state, ...asked, authorities };
   const ruling = await rule(context, { action: 'execute', system, now, ...matter });
   looking.keep(ruling);
-  const glass = recorded.issued.glass && (await glassHolds(context, { system, now, ...matter }, authorities));
+  const glass =
+    recorded.issued.glass && (await breakGlassHolds(context, { system, now, ...matter }, authorities));
   if (!glass) requireAllowed(ruling);
 
   const derived = await requireSameEffect(context, state, asked, { earlier, is_prepared: true });

@@ -11,11 +11,11 @@ import type { Store, Tip } from '../store/store.ts';
 import type { Context } from './context.ts';
 
 /** For an act that is only rehearsed: its commit is folded as it would be, and ends there. Not even its refusal is recorded. */
-export function rehearsing(context: Context, ahead: Event[]): Context {
+export function rehearsing(context: Context, earlier: Event[]): Context {
   const { store, clock } = context;
   const commit: Store['commit'] = async (wanted) => {
     const events = wanted.events.map(parseEvent);
-    await foldAfter(store, ahead, events, clock());
+    await foldAfter(store, earlier, events, clock());
     throw REHEARSED;
   };
   return { ...context, store: { ...store, commit }, may_write: () => false };
@@ -41,8 +41,8 @@ class Unread {
   }
 }
 
-/** The rows after some of the events that are ahead, as long as the ledger ends there. */
-interface FoldedAhead {
+/** The rows after some of the earlier events, as long as the ledger ends there. */
+interface FoldedEarlier {
   readonly last: Digest;
   readonly at: string | null;
   readonly events: number;
@@ -51,14 +51,14 @@ interface FoldedAhead {
 }
 
 /** One touch has up to `limits.touch_acts` acts: each is folded once, and not again for all that come after it. */
-const folded = new WeakMap<readonly Event[], FoldedAhead>();
+const folded = new WeakMap<readonly Event[], FoldedEarlier>();
 
-/** Folds these events after those that are ahead, to which they are added unless they are refused. */
-async function foldAfter(store: Store, ahead: Event[], events: readonly Event[], now: Date): Promise<void> {
+/** Folds these events after the earlier ones, to which they are added unless they are refused. */
+async function foldAfter(store: Store, earlier: Event[], events: readonly Event[], now: Date): Promise<void> {
   const tip = await store.tip();
-  const kept = folded.get(ahead);
-  const before = kept?.last === tip.last && kept.events === ahead.length ? kept : beginningAt(store, tip);
-  const all = [...ahead.slice(before.events), ...events];
+  const kept = folded.get(earlier);
+  const before = kept?.last === tip.last && kept.events === earlier.length ? kept : beginningAt(store, tip);
+  const all = [...earlier.slice(before.events), ...events];
   const at = entryTime({ events: all }, before, now.toISOString());
   const rows = new RowOverlay(before.rows);
   for (const [i, event] of all.entries()) {
@@ -69,11 +69,11 @@ async function foldAfter(store: Store, ahead: Event[], events: readonly Event[],
       rows.put(row);
   }
   for (const row of rows.changed()) before.rows.put(row);
-  ahead.push(...events);
-  folded.set(ahead, { ...before, at, events: ahead.length });
+  earlier.push(...events);
+  folded.set(earlier, { ...before, at, events: earlier.length });
 }
 
-function beginningAt({ tenant }: Store, { last, at }: Tip): FoldedAhead {
+function beginningAt({ tenant }: Store, { last, at }: Tip): FoldedEarlier {
   const read = new Map<string, Row | null>();
   const below: Rows = {
     tenant,

@@ -8,8 +8,8 @@ import { isRevokedExecutor } from '../gate/system.ts';
 import type { Unsigned } from '../identity/fact.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { provenState } from './audit.ts';
+import { breakGlassHolds } from './break-glass.ts';
 import type { Context } from './context.ts';
-import { glassHolds } from './glass.ts';
 import { conditionBroken, type UsableCapability } from './present.ts';
 import { toolsOf } from './reach.ts';
 import { type Matter, type Ruling, rule } from './rules.ts';
@@ -103,7 +103,7 @@ async function violationNow(context: Context, watched: Watched, since_ms: number
   const { code, words } = ruling.decision;
   if (code === null) return null;
   const matter = { system, now, ...watched, state };
-  if (issued.glass && (await glassHolds(context, matter, authorities))) return null;
+  if (issued.glass && (await breakGlassHolds(context, matter, authorities))) return null;
   return { refusal: new Refusal(code, words), ruling };
 }
 

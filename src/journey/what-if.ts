@@ -7,11 +7,11 @@ import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { isForThisHost, orderAudience } from './addressed.ts';
 import { hasApproved, weighApproval } from './approve.ts';
 import { provenState } from './audit.ts';
+import { breakGlassHolds } from './break-glass.ts';
 import { check, momentOf, refuseDenied, requireFormats } from './check.ts';
 import type { Asked, Context, Proven } from './context.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { requireBounds } from './extent.ts';
-import { glassHolds } from './glass.ts';
 import { decideIssue } from './issue.ts';
 import { requireDispatchedNow } from './prove-agent.ts';
 import { secretsIn } from './reach.ts';
@@ -96,7 +96,7 @@ async function askRun(
   const terms = termsOf(context, {}, state, asked, now);
   const matter = { principal, delegated: false, state, ...asked, system, authorities, now };
   await decideIssue(context, { ...matter, standing, asked, terms }, () => {});
-  if (!(await glassHolds(context, matter, authorities)))
+  if (!(await breakGlassHolds(context, matter, authorities)))
     requireAllowed(await rule(context, { ...matter, action: 'execute' }));
   const derived = await requireSameEffect(context, state, asked);
   // Secrets and the like are those of the executor, which another host is.

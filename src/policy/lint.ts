@@ -28,7 +28,7 @@ export async function lint(
     ...problems.filter(({ severity }) => severity === 'warning'),
     ...declared.filter(({ severity }) => severity === 'warning'),
     ...neverPermitted(policies),
-    ...policies.flatMap((policy) => [...unknownQuorums(policy, names), ...openGlass(policy)]),
+    ...policies.flatMap((policy) => [...unknownQuorums(policy, names), ...openBreakGlass(policy)]),
   ];
 }
 
@@ -79,7 +79,7 @@ function unknownQuorums(policy: Policy, names: ReadonlySet<string>): PolicyProbl
 }
 
 /** It reads as if it permitted everything, and it permits the one thing that should be rare. */
-function openGlass(policy: Policy): PolicyProblem[] {
+function openBreakGlass(policy: Policy): PolicyProblem[] {
   const { scope, effect, actions } = policy;
   if (scope !== 'emergency' || effect !== 'permit' || actions !== null) return [];
   return [about(policy, 'permits break_glass and nothing else; name that action', 'warning')];

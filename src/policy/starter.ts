@@ -37,7 +37,7 @@ permit (principal is Keyturn::Human, action == Keyturn::Action::"approve", resou
 @id("no-self-approval")
 @version("2")
 @scope("intent")
-@rationale("Nobody approves their own proposal, under whatever name. Who works alone has nobody else to ask.")
+@rationale("A proposal is approved by another person, under whatever name. Who works alone has no other to ask.")
 forbid (principal, action == Keyturn::Action::"approve", resource)
 when { context.humans > 1 && (principal.name == context.proposer || context.same_account) };
 
@@ -80,7 +80,7 @@ when { resource.undo == "none" && context.ttl_s > 900 };
 @id("two-for-elevated")
 @version("2")
 @scope("capability")
-@rationale("What may write a protected file needs two people. Who works alone has nobody else to ask about a tool.")
+@rationale("What may write a protected file needs two people. Who works alone has no other to ask about a tool.")
 forbid (principal, action == Keyturn::Action::"grant", resource)
 when { resource.elevated }
 unless { context.quorums.contains("two-humans") || (context.humans == 1 && !(resource is Keyturn::Plan)) };
@@ -102,7 +102,7 @@ permit (principal, action == Keyturn::Action::"execute", resource);
 // @rationale("All agents stand still until the incident is understood.")
 // forbid (principal is Keyturn::Agent, action, resource);
 //
-// @id("two-break-the-glass")
+// @id("two-use-break-glass")
 // @version("1")
 // @scope("emergency")
 // @rationale("Two people together may run something although it is frozen.")
@@ -118,7 +118,7 @@ two-humans: { any: 2 }
 `;
 
 export const STARTER_TESTS = `# What the policies must decide. \`keyturn policy test\` asks every question. What a row leaves out has a plain default:
-# a sandboxed tool that can be undone, two humans enrolled, nobody has approved, Wednesday noon.
+# a sandboxed tool that can be undone, two humans enrolled, no approval yet, Wednesday noon.
 - name: a human submits
   action: submit
   principal: { kind: human, name: alice }
@@ -143,7 +143,7 @@ export const STARTER_TESTS = `# What the policies must decide. \`keyturn policy 
   expect: allow
   by: humans-approve
 
-- name: somebody approves their own proposal
+- name: a human approves their own proposal
   action: approve
   principal: { kind: human, name: alice }
   context: { proposer: alice, proposer_kind: human }
@@ -157,7 +157,7 @@ export const STARTER_TESTS = `# What the policies must decide. \`keyturn policy 
   expect: deny
   by: no-self-approval
 
-- name: somebody who works alone approves their own proposal
+- name: a human who works alone approves their own proposal
   action: approve
   principal: { kind: human, name: alice }
   context: { proposer: alice, proposer_kind: human, same_account: true, humans: 1 }
@@ -171,7 +171,7 @@ export const STARTER_TESTS = `# What the policies must decide. \`keyturn policy 
   expect: allow
   by: enrolled-access
 
-- name: somebody who is not enrolled has a simulation
+- name: a user who is not enrolled has a simulation
   action: access
   principal: { kind: user, name: stranger }
   expect: deny
@@ -254,7 +254,7 @@ export const STARTER_TESTS = `# What the policies must decide. \`keyturn policy 
   expect: allow
   by: execute-with-capability
 
-- name: nobody breaks the glass
+- name: break-glass is denied
   action: break_glass
   principal: { kind: human, name: alice }
   approvers: [{ name: bob }, { name: carol }]

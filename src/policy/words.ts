@@ -33,7 +33,7 @@ const VERBS: Readonly<Record<PolicyRequest['action'], string>> = {
   approve: 'approve',
   grant: 'have a capability for',
   execute: 'execute',
-  break_glass: 'break the glass for',
+  break_glass: 'use break-glass for',
   access: 'have',
 };
 

@@ -141,7 +141,7 @@ export const authorityReasons = {
   FROZEN_ALREADY: [3342, 'It is frozen already.', 'Nothing was done. `keyturn status` shows since when.'],
   BREAK_GLASS_FORBIDDEN: [
     3343,
-    'No policy permits to break the glass here.',
+    'No policy permits break-glass here.',
     'Unfreeze instead, or ask the people who maintain the policies.',
   ],
   EXECUTOR_UNKNOWN: [

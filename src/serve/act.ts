@@ -99,18 +99,18 @@ export async function answerAct(
   return answerWith(actDraft, await drawAct(keyturn, route, asked, caller), 202);
 }
 
-/** Up to its signature, after what is drawn up `ahead` of it. Nothing is written. */
+/** Up to its signature, after what is drawn up before it, `earlier`. Nothing is written. */
 export async function drawAct(
   keyturn: Keyturn,
   route: Route,
   asked: Extract<ActAsked, { by: string }>,
   caller: ActCaller,
-  ahead: NonNullable<Signer['ahead']> = [],
+  earlier: NonNullable<Signer['earlier']> = [],
 ): Promise<z.output<typeof actDraft>> {
   requireOwn(caller, asked.by);
   const key = asked.key ?? (await keyOf(keyturn, asked.by));
   const request = withNonce(route, asked.request);
-  const who = { name: asked.by, public_key: key, ahead };
+  const who = { name: asked.by, public_key: key, earlier };
   const draft = await keyturn.draft(who, acting(keyturn, route, { ...asked, request }, asked.by, caller));
   return {
     draft: { ...draft, statements: [...draft.statements] },

@@ -58,7 +58,7 @@ export function vouching({ keyturn, enrolments, acts, origin, sessions }: VouchD
     },
     {
       path: '/v1/enrolments/list',
-      about: 'Passkeys and keys that are being enrolled, with what is to be signed by whoever vouches.',
+      about: 'Passkeys and keys that are being enrolled, with what is to be signed by the human who vouches.',
       input: enrolmentNamed.partial(),
       output: enrolmentsListed,
       refusals: [...CALLER, ...BODY, 404],

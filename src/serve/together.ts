@@ -109,14 +109,14 @@ export async function drawTogether(
   const texts = acts.map((one) => sha256(canonicalBytes(one as JsonObject)));
   if (new Set(texts).size < texts.length) refuse('SHAPE_INVALID', 'The same act is asked for twice.');
   const drawn: z.output<typeof togetherDrawn>['drawn'] = [];
-  const ahead: Signer['ahead'] = [];
+  const earlier: Signer['earlier'] = [];
   for (const { verb, request } of acts) {
     // To draw one up can take milliseconds without a wait. Other callers are answered in between.
     await othersFirst();
     try {
       const one = { request, by, ...(key !== undefined && { key }) };
       const route = named(routes, verb);
-      const { draft, request: full = request } = await drawAct(keyturn, route, one, caller, ahead);
+      const { draft, request: full = request } = await drawAct(keyturn, route, one, caller, earlier);
       drawn.push({ verb, request: full, draft });
     } catch (error) {
       drawn.push({ verb, request, problem: problemOf(error) });

@@ -121,6 +121,8 @@ describe('--json of the commands about goals', () => {
     expect(
       (all.conversations as never as { correlation_id: string }[]).map((one) => one.correlation_id),
     ).toEqual(expect.arrayContaining(['json-1', 'json-2', 'json-3']));
+    const none = await ok(['agent', 'list', '--text', 'no such text']);
+    expect(none).toEqual({ conversations: [], next: null });
     expect(await ok(['agent', 'replay', 'json-1'])).toMatchObject({
       correlation_id: 'json-1',
       decisions: expect.arrayContaining([expect.objectContaining({ decision: 'DISPATCH' })]),

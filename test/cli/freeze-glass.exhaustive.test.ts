@@ -39,7 +39,7 @@ permit (principal is Keyturn::Human, action == Keyturn::Action::"break_glass", r
     const activate = ['policy', 'activate', '--reason', 'for emergencies', '--as', 'alice'];
     // The starter table expects that nobody breaks it: who changes the one changes the other.
     expectError('POLICY_TEST_FAILED', await scene.run(...activate));
-    scene.writePolicy('tests.yaml', scene.policy('tests.yaml').split('- name: nobody breaks the glass')[0]!);
+    scene.writePolicy('tests.yaml', scene.policy('tests.yaml').split('- name: break-glass is denied')[0]!);
     expect((await scene.talk(activate, ALICE)).code).toBe(0);
   });
 
@@ -49,13 +49,13 @@ permit (principal is Keyturn::Human, action == Keyturn::Action::"break_glass", r
     expectError('USAGE', await scene.run('break-glass', intent.id));
     const first = await scene.talk(words(intent, 'alice'), ALICE);
     expect(first.code).toBe(0);
-    const banner = /^!{72}\n!!! {2}THE GLASS IS BEING BROKEN\n!!! {2}.*\n!!! {2}.*\n!{72}$/m;
+    const banner = /^!{72}\n!!! {2}BREAK-GLASS\n!!! {2}.*\n!!! {2}.*\n!{72}$/m;
     expect(first.screen).toMatch(banner);
     expect(first.screen).toContain(`!!!  alice for ${intent.id}: the site is down\n`);
     expect(first.stderr).toMatch(banner);
     expect(first.stdout).toBe(
-      `[OK] alice broke the glass for ${intent.id}\n` +
-        'Next: one more human has to break it, too: keyturn break-glass\n',
+      `[OK] alice used break-glass for ${intent.id}\n` +
+        'Next: a second human has to do the same: keyturn break-glass\n',
     );
     expectError('FROZEN', await scene.run('grant', intent.id, '--as', 'alice'));
     // The same human twice is one human.
@@ -69,14 +69,14 @@ permit (principal is Keyturn::Human, action == Keyturn::Action::"break_glass", r
     expect(second.stderr).toContain(`!!!  alice and bob for ${intent.id}\n`);
     const granted = await scene.talk(['grant', intent.id, '--as', 'bob'], BOB);
     expect(granted.code).toBe(0);
-    const loud = '!!! THE GLASS IS BROKEN: this runs although it is frozen or a policy forbids it !!!\n';
+    const loud = '!!! BREAK-GLASS: this runs although it is frozen or a policy forbids it !!!\n';
     expect(granted.screen).toContain(loud);
     expect(granted.stdout.startsWith(loud)).toBe(true);
     const run = await scene.talk(['run', intent.id, intent.hash], YES);
     expect(run.code).toBe(0);
     expect(run.screen).toContain(loud);
     expect((await scene.run('show', intent.id)).stdout).toMatch(
-      /!!! bob BROKE THE GLASS for attempt 1: the site is down$/m,
+      /!!! bob USED BREAK-GLASS for attempt 1: the site is down$/m,
     );
     // Only for this intent: everything else stays frozen.
     const other = await scene.approved('greet', { name: 'Eve' });

@@ -66,6 +66,7 @@ describe('runs', () => {
     expect(await ids('--since', '2h', '--cursor', first.next!)).toEqual([greeted.id]);
     expect(await ids('--status', 'succeeded')).toEqual([greeted.id]);
     expect(await ids('--tool', 'fail', '--by', 'bot')).toEqual([failed.id]);
+    expect(await ids('--text', 'for a TEST')).toEqual([greeted.id]);
     expect(await ids('--intent', greeted.id.slice(0, 8))).toEqual([greeted.id]);
     expect(await ids('--executor', 'nowhere')).toEqual([]);
     expect((await project.run('runs', '--status', 'in-doubt')).stdout).toBe('No runs.\n');
@@ -105,6 +106,7 @@ describe('capabilities', () => {
     expect(await ids('--status', 'spent')).toEqual([failed.id, greeted.id]);
     expect(await ids('--ordered-by', 'alice', '--tool', 'fail')).toEqual([failed.id]);
     expect(await ids('--ordered-by', 'bob')).toEqual([]);
+    expect(await ids('--text', 'FAI')).toEqual([failed.id]);
     expect(await ids('--intent', ordered.id)).toEqual([ordered.id]);
     expect((await project.run('capabilities', '--status', 'denied')).stdout).toBe('No capabilities.\n');
     expectError('USAGE', await project.run('capabilities', '--status', 'waiting'));

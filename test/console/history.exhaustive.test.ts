@@ -101,7 +101,7 @@ describe('a conversation in the console', () => {
     await keyturn.simulations.register({ id, reason: 'Words.', signer });
     await keyturn.simulations.activate({ id, reason: 'Words.', signer });
     await open(page, '/conversations');
-    await page.waitForSelector('text=Nobody has asked for anything yet.');
+    await page.waitForSelector('text=No conversations yet.');
     const hostile = 'say a kind word <img src=x onerror=alert(1)>';
     const asked = await keyturn.conversations.ask({ user_id: 'ada', utterance: hostile });
     const { correlation_id } = asked;

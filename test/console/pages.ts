@@ -92,7 +92,7 @@ export async function ownPagesOf(
       async () => {
         await until(async () => !(await isAlive(stage, doubt)));
         await open(ada.page, `/story/${doubt}`);
-        await ada.page.waitForSelector('text=Nobody knows whether this happened.');
+        await ada.page.waitForSelector('text=It is not known whether this happened.');
         return { page: ada.page, end: async () => {} };
       },
     ],

@@ -138,6 +138,11 @@ describe('conversations.list', () => {
     const more = { status: 'REFUSED' as const, limit: 3, cursor: refused.next! };
     expect(ids(await conversations.list(more))).toEqual(['listed-2', 'listed-1', 'listed-0']);
     expect(await conversations.list({ user: 'nobody' })).toEqual({ conversations: [], next: null });
+    expect(ids(await conversations.list({ text: 'LINE "X', user: 'tom' }))).toEqual(['listed-3', 'listed-1']);
+    expect(ids(await conversations.list({ text: 'to' }))).toEqual(
+      expect.arrayContaining(['listed-3', 'listed-1']),
+    );
+    expect(await conversations.list({ text: 'no such text' })).toEqual({ conversations: [], next: null });
   });
 
   it('moves a conversation to the status that it comes to', async () => {
@@ -146,6 +151,11 @@ describe('conversations.list', () => {
     const is = async (status: 'WAITING_CONFIRM' | 'COMPLETED') =>
       ids(await keyturn.conversations.list({ status })).includes(prompt.correlation_id);
     expect([await is('WAITING_CONFIRM'), await is('COMPLETED')]).toEqual([true, false]);
+    const { correlation_id } = prompt;
+    const { simulation } = (await keyturn.conversations.status({ correlation_id })).plans[0]!;
+    expect(ids(await keyturn.conversations.list({ text: simulation.toUpperCase() }))).toContain(
+      correlation_id,
+    );
     await yes(keyturn, prompt);
     expect([await is('WAITING_CONFIRM'), await is('COMPLETED')]).toEqual([false, true]);
     expect(await keyturn.ledger.rebuild({ write: false })).toMatchObject({ differences: [] });
@@ -173,7 +183,7 @@ describe('conversations.list', () => {
     for (const request of [{ cursor: next! }, { user: 'tom', cursor: next! }, { cursor: '0-0' }])
       await expectRefusal('CURSOR_INVALID', () => conversations.list(request));
     await expectRefusal('CURSOR_INVALID', () => intents.list({ cursor: next! }));
-    for (const bad of [{ status: 'done' }, { limit: 0 }, { user_id: 'mia' }])
+    for (const bad of [{ status: 'done' }, { limit: 0 }, { text: '' }, { user_id: 'mia' }])
       await expectRefusal('SHAPE_INVALID', () => conversations.list(bad as never));
   });
 });

@@ -74,6 +74,11 @@ describe('the lists of runs and of capabilities', () => {
       expect(await found({ executor, standing: 'succeeded' })).toEqual([0]);
     }
     expect(await found({ executor: 'another host' })).toEqual([]);
+    expect(await found({ text: 'HELLO' })).toEqual([2, 1, 0]);
+    expect(await found({ text: 'hello', tool: 'fail' })).toEqual([2, 1]);
+    expect(await found({ text: 'fai' })).toEqual([2, 1]);
+    expect(await found({ text: 'Rove', intent_id: said.intent_id })).toEqual([0]);
+    expect(await found({ text: 'no such text' })).toEqual([]);
     expect(await found({ intent_id: failing.intent_id })).toEqual([2, 1]);
     expect(await found({ intent_id: failing.intent_id, tool: 'say' })).toEqual([]);
     expect(await found({ intent_id: said.intent_id })).toEqual([0]);
@@ -91,6 +96,11 @@ describe('the lists of runs and of capabilities', () => {
     expect(await found({ by: 'bob', tool: 'say' })).toEqual([]);
     expect(await found({ proposer: 'scout' })).toEqual([3]);
     expect(await found({ tool: 'fail', by: 'ada' })).toEqual([1]);
+    expect(await found({ text: 'greet' })).toEqual([3]);
+    expect(await found({ text: 'hello', by: 'ada' })).toEqual([1, 0]);
+    expect(await found({ text: 'FAIL' })).toEqual([2, 1]);
+    expect(await found({ text: 'scou' })).toEqual([3]);
+    expect(await found({ text: 'no such text' })).toEqual([]);
     expect(await found({ intent_id: failing.intent_id })).toEqual([2, 1]);
     expect(await found({ intent_id: theirs.intent_id, standing: 'spent' })).toEqual([]);
   });
@@ -128,7 +138,7 @@ describe('the lists of runs and of capabilities', () => {
     const { listRuns, listOrders, failing } = await some();
     const { intent_id } = failing;
     for (const list of [listRuns, listOrders])
-      for (const filter of [{}, { tool: 'fail' }, { proposer: 'rover' }, { intent_id }])
+      for (const filter of [{}, { tool: 'fail' }, { proposer: 'rover' }, { text: 'hello' }, { intent_id }])
         for (const limit of [1, 2, 3]) {
           const all: number[] = [];
           let cursor: string | null = null;
@@ -161,7 +171,7 @@ describe('the lists of runs and of capabilities', () => {
       const forged = ['', '-', `${place}-${'0'.repeat(16)}`, `1${place}-${seal}`, `${own}0`, randomUUID()];
       for (const cursor of [...others, ...forged])
         await expectRefusal('CURSOR_INVALID', () => list({ cursor }));
-      for (const filter of [{ tool: 'say' }, { proposer: 'rover' }])
+      for (const filter of [{ tool: 'say' }, { proposer: 'rover' }, { text: 'say' }])
         await expectRefusal('CURSOR_INVALID', () => list({ ...filter, cursor: own }));
       expect(sealedCursor(name, origin, Number.parseInt(place, 36))).toBe(own);
       await expectRefusal('CURSOR_INVALID', () => list({ cursor: sealedCursor(name, origin, 1_000_000) }));
@@ -176,6 +186,7 @@ describe('the lists of runs and of capabilities', () => {
       await expectRefusal('INTENT_NOT_FOUND', () => list({ intent_id: randomUUID() }));
       await expectRefusal('ID_MALFORMED', () => list({ intent_id: 'abcd' }));
       await expectRefusal('SHAPE_INVALID', () => list({ standing: 'waiting' as never }));
+      for (const text of ['', 'x'.repeat(201)]) await expectRefusal('SHAPE_INVALID', () => list({ text }));
       for (const limit of [0, -1, 1.5, 1_001]) await expectRefusal('SHAPE_INVALID', () => list({ limit }));
     }
   });

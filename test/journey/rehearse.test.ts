@@ -16,25 +16,25 @@ async function touched() {
     asked.push(`${name} ${key}`);
     return store.find(name, key);
   };
-  const ahead: Event[] = [];
+  const earlier: Event[] = [];
   const context = { store: { ...store, find }, clock: () => new Date() } as Context;
   const rehearse = (...events: Event[]) =>
-    rehearsing(context, ahead)
+    rehearsing(context, earlier)
       .store.commit({ events })
       .catch((error) => {
         if (error !== REHEARSED) throw error;
       });
-  return { store, asked, ahead, rehearse };
+  return { store, asked, earlier, rehearse };
 }
 
 describe('acts of one touch', () => {
   it('are folded once each: no row is read again for one that comes later', async () => {
-    const { store, asked, ahead, rehearse } = await touched();
+    const { store, asked, earlier, rehearse } = await touched();
     for (let i = 0; i < 10; i += 1) await rehearse(enrolledAgent(`bo${i}`, 'ada'));
-    expect(ahead).toHaveLength(10);
+    expect(earlier).toHaveLength(10);
     expect(asked).toEqual([...new Set(asked)]);
     await expectRefusal('PRINCIPAL_EXISTS', () => rehearse(enrolledAgent('bo3', 'ada')));
-    expect(ahead).toHaveLength(10);
+    expect(earlier).toHaveLength(10);
     await store.close();
   });
 

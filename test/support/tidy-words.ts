@@ -41,9 +41,17 @@ export const oneBuilder: Check = (files) =>
         .map(() => `${file.path} founds a project: \`found\` in test/support/found.ts does`),
     );
 
-/** Metaphors, and subjects that leave open who is meant. The user of the operating system stands between backticks. */
+/** Metaphors, and subjects that leave open who is meant: the table of plain words. */
 const UNCLEAR =
-  /\b(nobody|somebody|whoever|whomever|anybody|everybody|someone|anyone|everyone|doors?|desks?|sheets?|bells?|roads?|glass|sight)\b/i;
+  /\b(nobody|somebody|whoever|whomever|anybody|everybody|someone|anyone|everyone|doors?|desks?|sheets?|bells?|roads?|glass|sight|hands|ahead)\b/i;
+/**
+ * What is a term in its place: names between backticks, words that are quoted, the user `nobody` of the operating system, a write-ahead log, and a
+ * clock that is ahead, of a host or of a server.
+ */
+const TERMS =
+  /`[^`]*`|"[^"]*"|break-glass|write-ahead|or nobody where that is root|\bclock\b[^.]*\bahead\b|\b(?:set|step|seem(?:ed)?) ahead\b|\b(?:runs|anything) ahead (?=of|or)/gi;
+
+const unclearIn = (line: string) => UNCLEAR.exec(line.replace(TERMS, ''))?.[0];
 const COMMENT = /^\s*(?:\/\/|\{?\/?\*)|\s\/\/ /;
 
 export const plainComments: Check = (files) =>
@@ -52,14 +60,38 @@ export const plainComments: Check = (files) =>
       .split('\n')
       .map((line, index) => ({ line, at: `${path}:${index + 1}` }))
       .filter(({ line }) => COMMENT.test(line))
-      .map(({ line, at }) => ({
-        at,
-        word: UNCLEAR.exec(
-          line.slice(line.search(/\/[/*]|\*/)).replace(/`[^`]*`|"[^"]*"|break-glass/gi, ''),
-        )?.[0],
-      }))
+      .map(({ line, at }) => ({ at, word: unclearIn(line.slice(line.search(/\/[/*]|\*/))) }))
       .filter(({ word }) => word !== undefined)
       .map(({ at, word }) => `${at} says "${word}"`),
+  );
+
+/** What users of the finder say, in their own words. */
+const SAID = /^src\/finder\/(?!simulation\.ts)/;
+
+/** Messages, help and screens: texts of more than one word. A single word is a name. */
+export const plainMessages: Check = (files) =>
+  inSrc(files)
+    .filter(({ path }) => !SAID.test(path))
+    .flatMap((file) =>
+      nodesOf(parse(file))
+        .filter(
+          (node) => ts.isStringLiteralLike(node) || ts.isTemplateLiteralToken(node) || ts.isJsxText(node),
+        )
+        .flatMap((node) => (node as ts.LiteralLikeNode).text.split('\n'))
+        .filter((line) => /\S\s+\S/.test(line))
+        .map((line) => ({ line, word: unclearIn(line) }))
+        .filter(({ word }) => word !== undefined)
+        .map(({ line, word }) => `${file.path} says "${word}": ${line.trim()}`),
+    );
+
+/** Pages, with the blocks in them. What a page has between backticks is a name. */
+export const plainPages: Check = (pages) =>
+  pages.flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .map((line, index) => ({ word: unclearIn(line), at: `${path}:${index + 1}` }))
+      .filter(({ word }) => word !== undefined)
+      .map(({ word, at }) => `${at} says "${word}"`),
   );
 
 const VAGUE = /^(utils?|helpers?|managers?|commons?)$/i;

@@ -27,10 +27,11 @@ export function status(call: Call): Promise<Answer> {
 }
 
 export function list(call: Call): Promise<Answer> {
-  const { status, user, since, until, limit, cursor } = call.options;
+  const { status, user, text, since, until, limit, cursor } = call.options;
   const request: Request<'conversations.list'> = {
     ...(status !== undefined && { status: status as ConversationStatus }),
     ...(user !== undefined && { user }),
+    ...(text !== undefined && { text }),
     ...(since !== undefined && { since: timeOf(since, '--since') }),
     ...(until !== undefined && { until: timeOf(until, '--until') }),
     ...(limit !== undefined && { limit: countOf(limit, 0, '--limit', limits.page_rows) }),

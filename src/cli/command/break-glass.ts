@@ -1,6 +1,6 @@
 import { visible } from '../../canonical/visible.ts';
 import type { Answer, Call } from '../answer.ts';
-import { glassBanner } from '../capability-lines.ts';
+import { breakGlassBanner } from '../capability-lines.ts';
 import { possible, signAsked, whoActs } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
@@ -23,7 +23,7 @@ export function breakGlass(call: Call): Promise<Answer> {
       keyturn.runs.breakGlass({ intent_id, hash, reason, signer }),
     );
     const result = await atTerminal(async (terminal) => {
-      const shout = glassBanner(`${name} for ${intent_id}: ${visible(reason)}`);
+      const shout = breakGlassBanner(`${name} for ${intent_id}: ${visible(reason)}`);
       const paint = painter(true);
       await showReview(
         terminal,
@@ -32,16 +32,16 @@ export function breakGlass(call: Call): Promise<Answer> {
       );
       return signAsked(keyturn, terminal, asked);
     });
-    if (!call.options.json) say(2, glassBanner(`${result.humans.join(' and ')} for ${intent_id}`));
+    if (!call.options.json) say(2, breakGlassBanner(`${result.humans.join(' and ')} for ${intent_id}`));
     return { result, lines: toldLines(keyturn, result) };
   });
 }
 
 function toldLines(keyturn: Opened, { intent_id, by, broken }: Result<'break-glass'>): string[] {
   return [
-    `[OK] ${by} broke the glass for ${intent_id}`,
+    `[OK] ${by} used break-glass for ${intent_id}`,
     broken
       ? `Next: ${nextAt(keyturn, `keyturn grant ${intent_id}`)}`
-      : 'Next: one more human has to break it, too: keyturn break-glass',
+      : 'Next: a second human has to do the same: keyturn break-glass',
   ];
 }

@@ -11,7 +11,13 @@ import {
 import { refuse } from '../../refusal.ts';
 import { delegateOf, namesDelegate } from '../acting.ts';
 import type { Answer, Call, Options } from '../answer.ts';
-import { conditionFields, conditionWords, GLASS_LINE, plainScope, scopeWords } from '../capability-lines.ts';
+import {
+  BREAK_GLASS_LINE,
+  conditionFields,
+  conditionWords,
+  plainScope,
+  scopeWords,
+} from '../capability-lines.ts';
 import { drawAlarms, headlineOf } from '../draw.ts';
 import { type Field, fieldLines } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';
@@ -130,14 +136,15 @@ function grantScreen(offer: Offer, terms: Terms, options: Options, columns: numb
     ['For', visible(terms.audience ?? audience)],
     ['Holder', terms.holder === undefined ? 'any bearer' : visible(options.holder ?? terms.holder)],
   ];
-  const loud = new Set(intent.glass.map(({ by }) => by)).size > 1 ? [drawing.paint('alarm', GLASS_LINE)] : [];
+  const loud =
+    new Set(intent.glass.map(({ by }) => by)).size > 1 ? [drawing.paint('alarm', BREAK_GLASS_LINE)] : [];
   return [...loud, ...drawAlarms(offer.shown.alarms, drawing), ...fieldLines(found, drawing)];
 }
 
 function grantedLines(keyturn: Opened, result: Granted, { file }: MadeHere<'grant'>): string[] {
   const { glass, issued } = result;
   return [
-    ...(glass ? [stdoutPainter()('alarm', GLASS_LINE)] : []),
+    ...(glass ? [stdoutPainter()('alarm', BREAK_GLASS_LINE)] : []),
     ...orderLines(result, issued, [
       ...(file === null ? [] : ([['File', visible(file)]] as const)),
       ['Next', afterGrant(keyturn, { ...result, file })],

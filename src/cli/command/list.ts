@@ -11,12 +11,11 @@ import { capabilityStandingOf, runStandingOf, standingNamed } from '../status-wo
 import { timeOf } from '../time.ts';
 
 export function list(call: Call): Promise<Answer> {
-  const { status, by, text, needs } = call.options;
+  const { status, by, needs } = call.options;
   const request: Request<'intents.list'> = {
     ...pageAsked(call),
     ...(status !== undefined && { standing: standingNamed(status) }),
     ...(by !== undefined && { proposer: by }),
-    ...(text !== undefined && { text }),
     ...(needs !== undefined && { needs }),
   };
   return reading(call, async (keyturn) => {
@@ -79,9 +78,10 @@ function capabilityLines(found: Result<'runs.capabilities'>['capabilities']): st
 }
 
 /** What every list takes. */
-function pageAsked({ options: { tool, since, until, cursor, limit } }: Call) {
+function pageAsked({ options: { tool, text, since, until, cursor, limit } }: Call) {
   return {
     ...(tool !== undefined && { tool }),
+    ...(text !== undefined && { text }),
     ...(since !== undefined && { since: timeOf(since, '--since') }),
     ...(until !== undefined && { until: timeOf(until, '--until') }),
     ...(cursor !== undefined && { cursor }),

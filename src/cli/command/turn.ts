@@ -3,7 +3,7 @@ import { ELIGIBLE_LINE, type Result, type Signer } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import { refusedLines } from '../adapter.ts';
 import type { Answer, Call } from '../answer.ts';
-import { GLASS_LINE } from '../capability-lines.ts';
+import { BREAK_GLASS_LINE } from '../capability-lines.ts';
 import { earlierLines } from '../earlier.ts';
 import { type Field, fieldLines } from '../fold.ts';
 import { type Possible, possible, requirePossible, unlock, whoActs } from '../human.ts';
@@ -109,7 +109,7 @@ async function showTurn(
     ['Turn', [['bold', `${approves ? 'approve, ' : ''}order one run, check, run`]]],
   ];
   const paint = painter(true);
-  const loud = new Set(glass.map((one) => one.by)).size > 1 ? [paint('alarm', GLASS_LINE)] : [];
+  const loud = new Set(glass.map((one) => one.by)).size > 1 ? [paint('alarm', BREAK_GLASS_LINE)] : [];
   const lines = fieldLines(found, { paint, columns: terminal.columns });
   const earlier = await earlierLines(keyturn, terminal, { intent_id, name });
   await showReview(terminal, seen, [...earlier, '', ...loud, ...lines]);

@@ -100,6 +100,7 @@ export const AGENT: readonly Spec[] = [
     options: [
       { flags: '--status <status>', about: 'only these', choices: CONVERSATION_STATUSES },
       { flags: '--user <id>', about: 'only those of this user' },
+      { flags: '--text <text>', about: 'only where goal, user or simulation hold this text' },
       { flags: '--since <time>', about: 'begun since then: a time, or an age such as 2h' },
       { flags: '--until <time>', about: 'begun before then' },
       { flags: '--limit <n>', about: 'at most this many; 50 unless told' },

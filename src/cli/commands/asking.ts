@@ -1,4 +1,4 @@
-import { agentKey, as, delegationId, ID, id, pages, reason, type Spec } from '../spec.ts';
+import { agentKey, as, delegationId, ID, id, pages, reason, type Spec, withText } from '../spec.ts';
 import { STANDING_CHOICES } from '../status-word.ts';
 
 /** What is wanted, and what a human says to it. */
@@ -39,7 +39,7 @@ export const ASKING: readonly Spec[] = [
     options: [
       { flags: '--status <status>', about: 'only these', choices: STANDING_CHOICES },
       { flags: '--by <name>', about: 'only what this one proposed' },
-      { flags: '--text <text>', about: 'only where goal, tool or proposer hold this text' },
+      withText,
       { flags: '--needs <human>', about: 'only what this human is asked to look at' },
       ...pages,
     ],

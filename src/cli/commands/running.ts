@@ -1,4 +1,4 @@
-import { as, HASH, hash, ID, id, ofIntent, pages, reason, type Spec, wholeId } from '../spec.ts';
+import { as, HASH, hash, ID, id, ofIntent, pages, reason, type Spec, wholeId, withText } from '../spec.ts';
 import { CAPABILITY_CHOICES, RUN_CHOICES } from '../status-word.ts';
 
 /** Running, undoing, and what can be run. */
@@ -42,6 +42,7 @@ export const RUNNING: readonly Spec[] = [
       { flags: '--status <status>', about: 'only these', choices: RUN_CHOICES },
       { flags: '--by <name>', about: 'only what this one proposed' },
       { flags: '--executor <name>', about: 'only on this executor: its name or its public key' },
+      withText,
       ofIntent,
       ...pages,
     ],
@@ -55,6 +56,7 @@ export const RUNNING: readonly Spec[] = [
       { flags: '--status <status>', about: 'only these', choices: CAPABILITY_CHOICES },
       { flags: '--by <name>', about: 'only for what this one proposed' },
       { flags: '--ordered-by <name>', about: 'only what this one ordered' },
+      withText,
       ofIntent,
       ...pages,
     ],

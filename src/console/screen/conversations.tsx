@@ -22,7 +22,7 @@ function All() {
     >
       {({ conversations }) => (
         <List
-          none="Nobody has asked for anything yet."
+          none="No conversations yet."
           items={conversations.map(({ correlation_id, goal, user_id, status, begun_at }) => (
             <>
               <div>

@@ -319,7 +319,7 @@ function Below({ looked, intent }: { readonly looked: Looked; readonly intent: I
       >
         {decisions.length === 0 ? (
           <p class="dim">
-            The policies are asked when somebody decides; what they would say now stands beside the buttons.
+            The policies are asked when a human decides; what they would say now stands beside the buttons.
           </p>
         ) : (
           <ul class="verdicts">

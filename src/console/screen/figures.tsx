@@ -43,7 +43,7 @@ function Figures(_: { readonly id: string }) {
               note={
                 decided.length > 0
                   ? `median ${span(decided[Math.floor(decided.length / 2)]!)} of ${plural(decided.length, 'decision')}`
-                  : 'nobody has decided'
+                  : 'no decisions yet'
               }
               counts={perSpan(decided)}
               labels={SPAN_LABELS}

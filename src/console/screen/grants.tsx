@@ -24,7 +24,7 @@ function Grants(_: { readonly id: string }) {
             <GrantForm />
             <h2 class="head">Grants and delegations</h2>
             <List
-              none="Nobody delegated anything."
+              none="No delegations."
               items={delegations
                 .toReversed()
                 .map(({ delegation_id, delegate, actions, approves, grant, expires_at, status, chain }) => {

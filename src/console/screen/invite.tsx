@@ -63,7 +63,7 @@ export function Invite() {
   return (
     <section class="deed">
       <header>
-        <h2>A passkey for somebody else</h2>
+        <h2>A passkey for another person</h2>
         <span class="note">counts once you signed for it</span>
       </header>
       <div class="inset">
@@ -153,8 +153,8 @@ function InviteForm({ me, onOpened }: { readonly me: Me; readonly onOpened: () =
         {opened && (
           <>
             <p>
-              Give this link to <bdi>{opened.name}</bdi>, and to nobody else. It works until{' '}
-              {clockOf(opened.expires_at)}: the first touch makes a passkey, the second shows that it works.
+              Give this link to <bdi>{opened.name}</bdi> alone. It works until {clockOf(opened.expires_at)}:
+              the first touch makes a passkey, the second shows that it works.
             </p>
             <p>
               <code class="command invite-link">{opened.link}</code>

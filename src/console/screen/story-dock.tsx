@@ -131,7 +131,7 @@ function UndoCall({ intent: { intent_id, tool } }: { readonly intent: Intent }) 
           icon="undo"
           hotkey="u"
           subject={`undo${intent_id}`}
-          label="Why. Whoever decides on it reads this."
+          label="Why. The human who decides on it reads this."
           command={`keyturn undo ${intent_id.slice(0, 8)}`}
           doing="propose the undo"
           done="Proposed."
@@ -156,7 +156,7 @@ function Settle({ intent, execution_id }: { readonly intent: Intent; readonly ex
   return (
     <section class="dock" aria-label="Decision">
       <div class="says">
-        <b>Nobody knows whether this happened.</b> Look, then say what you found.
+        <b>It is not known whether this happened.</b> Look, then say what you found.
       </div>
       <div class="acts">
         <SignedAct

@@ -66,7 +66,7 @@ function replace(edits: LineEdit[], before: readonly string[], after: readonly s
 }
 
 /** How many lines a walk looks forward for the line where both lists agree again. Each step may take the square of it. */
-const AHEAD_LINES = 16;
+const FORWARD_LINES = 16;
 
 /** Goes through both lists once: where they differ, on to the nearest place at which two lines in a row are equal. */
 function walk({ before, after }: Gap, edits: LineEdit[]): void {
@@ -89,8 +89,8 @@ function walk({ before, after }: Gap, edits: LineEdit[]): void {
 }
 
 function nearestEqual(old_ids: Uint32Array, i: number, new_ids: Uint32Array, j: number): Pair | null {
-  for (let away = 1; away <= 2 * AHEAD_LINES; away++) {
-    for (let a = Math.max(0, away - AHEAD_LINES); a <= Math.min(away, AHEAD_LINES); a++) {
+  for (let away = 1; away <= 2 * FORWARD_LINES; away++) {
+    for (let a = Math.max(0, away - FORWARD_LINES); a <= Math.min(away, FORWARD_LINES); a++) {
       const [x, y] = [i + a, j + away - a];
       if (x >= old_ids.length || y >= new_ids.length || old_ids[x] !== new_ids[y]) continue;
       // At the end of both lists both are undefined.

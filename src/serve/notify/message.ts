@@ -27,7 +27,7 @@ type About = Pick<IntentState, 'intent_id' | 'tool' | 'proposer' | 'expires_at'>
 const WORDS: Readonly<Record<NotifyEvent, string>> = {
   waiting: 'waits for a human',
   reminder: 'still waits for a human, and expires soon',
-  escalation: 'has waited for long, and nobody has decided',
+  escalation: 'has waited for long without a decision',
   decided: 'was decided',
   succeeded: 'ran',
   failed: 'failed',

@@ -26,6 +26,7 @@ const LAST_WORD_ms = 1_000;
 
 export function notifierOf(session: Session, tenant: Tenant): Notifier {
   let waiting: NodeJS.Timeout | null = null;
+  let told_ms = Number.NEGATIVE_INFINITY;
 
   async function tell(through: Session): Promise<void> {
     try {
@@ -38,10 +39,13 @@ export function notifierOf(session: Session, tenant: Tenant): Notifier {
 
   return {
     poke: () => {
+      // The first commit after a while is told at once.
+      const left_ms = Math.max(0, told_ms + EVERY_ms - performance.now());
       waiting ??= setTimeout(() => {
         waiting = null;
+        told_ms = performance.now();
         void tell(session);
-      }, EVERY_ms).unref();
+      }, left_ms).unref();
     },
     flush: async (through) => {
       if (waiting === null) return;

@@ -1,6 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
-import { glassSince } from '../gate/break-glass.ts';
+import { breakGlassSince } from '../gate/break-glass.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { isLive, requireHuman } from '../identity/principal.ts';
@@ -47,7 +47,7 @@ export async function breakGlass(
  * Whether two humans still go past the policies for this attempt: their keys are good, it is not too long ago, and the
  * policies still permit a break-glass.
  */
-export async function glassHolds(
+export async function breakGlassHolds(
   context: Context,
   matter: Omit<Matter, 'action'>,
   authorities: Authorities,
@@ -55,7 +55,7 @@ export async function glassHolds(
   const { state, now } = matter;
   const breaker = state.glass.at(-1);
   const isLiveKey = (name: string, key: string) => isLive(authorities.principal(name), key);
-  if (!breaker || glassSince(state, now.toISOString(), isLiveKey) === null) return false;
+  if (!breaker || breakGlassSince(state, now.toISOString(), isLiveKey) === null) return false;
   const principal = authorities.principal(breaker.by);
   if (!principal) return false;
   const { decision } = await rule(context, { ...matter, principal, delegated: false, action: 'break_glass' });
