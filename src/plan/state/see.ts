@@ -6,8 +6,8 @@ import type { OpenFiles } from '../../durable/open-files.ts';
 import type { OpenFolders } from '../../durable/open-folders.ts';
 import { fileCall } from '../../durable/walk.ts';
 import { isDatabase } from '../../effect/sql/database.ts';
+import { planLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { planLimits } from '../limits.ts';
 import type { FileState } from '../model.ts';
 
 /** What was found at a path: its state, and what a restore must bring back besides. */
