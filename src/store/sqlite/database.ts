@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
-import { limits } from '../../limits.ts';
+import { limits, sqliteLimits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import { isBusy, isSqliteError, storeRefusal } from './failure.ts';
 import { inPlaceOf } from './in-place.ts';
@@ -25,12 +25,6 @@ export interface Database {
   readonly busy_ms: number;
 }
 
-/**
- * How long SQLite itself waits. It sleeps in this thread, so that nothing else of the process goes on: what takes longer is tried
- * again.
- */
-export const MOMENT_ms = 1;
-
 type Access = 'read' | 'write' | 'immutable';
 
 /** The driver is a native module: loaded when a store is opened, and not before. */
@@ -44,7 +38,7 @@ export async function connect(
   return mapped(() => {
     const db = new DatabaseSync(location, {
       readOnly: access !== 'write',
-      timeout: MOMENT_ms,
+      timeout: sqliteLimits.busy_ms,
       enableForeignKeyConstraints: true,
       defensive: true,
     });
@@ -55,21 +49,13 @@ export async function connect(
   });
 }
 
-// Holds the upper levels of the trees of a million intents.
-const CACHE_KiB = 16 * 1024;
-
 /** The file may come from an attacker: nothing in its schema may call functions, no page is taken on trust. */
 const CAREFUL = `
   PRAGMA trusted_schema = OFF;
   PRAGMA cell_size_check = ON;
   PRAGMA recursive_triggers = ON;
-  PRAGMA cache_size = -${CACHE_KiB};
+  PRAGMA cache_size = -${sqliteLimits.cache_KiB};
 `;
-
-// When the WAL has this many pages they move into the file, and the WAL is overwritten from its start, which syncs
-// faster than a file that grows. The more pages, the more changes of one page are moved as one. 4,000 (16 MiB) is what
-// one block of SQLite's index over the WAL holds, so a reader still finds a page in one step.
-const WAL_PAGES = 4000;
 
 /** Before the first write, and after the file is known to be ours, because the WAL mode is kept in the file. */
 export function makeDurable(db: Database): void {
@@ -81,7 +67,7 @@ export function makeDurable(db: Database): void {
     PRAGMA fullfsync = ON;
     PRAGMA checkpoint_fullfsync = ON;
     PRAGMA secure_delete = ON;
-    PRAGMA wal_autocheckpoint = ${WAL_PAGES};
+    PRAGMA wal_autocheckpoint = ${sqliteLimits.wal_pages};
   `);
 }
 
