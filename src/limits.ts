@@ -1,4 +1,9 @@
-/** The most Keyturn accepts and takes, each with its reason; that of plans is in plan/limits.ts. Units are part of the name. */
+/**
+ * Every limit of Keyturn, each with its reason. A limit is a bound that a caller, a file or a moment can meet: the most bytes, rows or tries,
+ * how long something is waited for, how often it is looked at, how long it is kept and how many are remembered. Units are part of the name.
+ * What is no limit stands with its code: the size of a field in a schema, a constant of a format, a protocol or a kernel, a unit of time,
+ * the layout of a screen, and the weights of a search.
+ */
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -46,6 +51,8 @@ export const limits = {
   run_words_ms: 3_600_000,
   run_words: 10_000,
   run_told_ms: 250,
+  /** A run that is over sooner is in the record before a reader could open its spool. */
+  spool_after_ms: 100,
   /** A secret of the executor. A private key has 4 KiB; under 8 bytes one would be found in output that has nothing to do with it. */
   secret_bytes: 8 * KiB,
   secret_bytes_min: 8,
@@ -84,6 +91,15 @@ export const limits = {
   sandbox_sockets: 256,
   /** An executable is hashed whole before each run. */
   executable_bytes: 1024 * MiB,
+  /** The kernel looks at no more of the first line of a script. */
+  script_line_bytes: 256,
+  /** A file is hashed, and one that is only read is read, in pieces. One of the second kind is larger than the longest line of a queue. */
+  hash_piece_bytes: 1 * MiB,
+  read_piece_bytes: 256 * KiB,
+  /** Digests of files that a process remembers: all that one tool covers, and the programs of a registry. */
+  remembered_digests: 8_000,
+  /** A file or a folder that changed this recently may change again without its times showing it. */
+  settled_ms: 2_000,
   /** Files that `covers` of one tool names: each is hashed at every look, and all their digests fit into one effect. */
   covered_files: 4_000,
   /** Names that are looked at to find them. A pattern that begins with ** in a large tree is refused, not walked for minutes. */
@@ -92,6 +108,10 @@ export const limits = {
   covered_links: 2_000,
   /** All covered files together. */
   covered_bytes: 256 * MiB,
+  /** Most are small, and are read in one piece. */
+  covered_piece_bytes: 64 * KiB,
+  /** How many names a message holds. The effects themselves have them all. */
+  named_files: 5,
   /** What a browser writes around a challenge. Chromium and Firefox need 100 to 300 bytes. */
   client_data_bytes: 4 * KiB,
   /** 37 bytes, and what extensions add. Keyturn asks for none, and a few authenticators answer all the same. */
@@ -167,6 +187,8 @@ export const limits = {
   tokens: 16,
   /** How long a freeze, a revocation or a violation can go unseen by a run. */
   watch_ms: 200,
+  /** How long one look for them may take before the run is ended. */
+  watch_late_ms: 2_000,
   /** How long an act may be committed after it was drawn up: time for a person to look and touch, not for the world to change. */
   act_wait_s: 120,
   /** How old the signature of a request may be: time for a slow line, and little to replay it in elsewhere. */
@@ -180,6 +202,11 @@ export const limits = {
   clock_skew_ms: 5_000,
   /** How many differences are named where a value is not what it was: a person reads them, and one is enough to refuse. */
   named_differences: 8,
+  /** The same of the rows of a store. One is enough to act on; a page of them shows the pattern. */
+  named_rows: 20,
+  /** What a story tells of an intent that was changed: places that differ, and characters of each value. */
+  told_changes: 20,
+  told_value_chars: 200,
   /**
    * How far the clock may step ahead of the time that passed since the last entry. ntpd, too, steps no further by itself and
    * leaves more to a human.
@@ -188,6 +215,8 @@ export const limits = {
   /** A key file can be copied and then guessed without a limit of tries. Shorter ones are mostly a word and some digits. */
   passphrase_chars_min: 12,
   passphrase_bytes: 1024,
+  /** How much of it is judged: far more than anything that is guessed early, and what follows cannot make it weaker. */
+  passphrase_judged_bytes: 128,
   /** How often a terminal asks for a passphrase, or for the code of what is approved. */
   tries: 3,
   /** How many guesses a passphrase must cost, as a power of ten. At 0.4 s for each, 10 is 127 years of one core. */
@@ -219,6 +248,18 @@ export const limits = {
   sandbox_trial_ms: 10_000,
   /** How much later than the run itself the answer of the process that starts children may come. */
   starter_answer_ms: 5_000,
+  /** A child that prints in small pieces must not cost a message for each, and one that is over soon costs none. */
+  starter_gather_ms: 50,
+  /**
+   * After the program has ended, output that is still in the pipe is read until it pauses this long, and at most so often: a process that
+   * escaped and writes for ever must not hold us.
+   */
+  drain_ms: 50,
+  drain_rounds: 40,
+  /** How long what a server wrote is read after it ended, or after it closed its output. */
+  last_output_ms: 500,
+  /** How much later than the wait for a lock itself the answer of flock(1) may come. */
+  flock_late_ms: 5_000,
   /** How long a verifier of the lane may run, and what is kept of its standard error: enough for bubblewrap to say why it did not start. */
   verifier_timeout_ms: 60_000,
   verifier_stderr_bytes: 4096,
@@ -229,6 +270,22 @@ export const limits = {
   mkfifo_ms: 5_000,
   /** The file that keeps the newest head of the ledger. */
   head_file_bytes: 1024,
+  /** How long the commits of one process gather before the head is written. After a crash before that, the head is an older one. */
+  head_gather_ms: 50,
+  /** A reader and a writer can meet in the middle of a line. The writer is done at once, so the second look is whole. */
+  head_looks: 3,
+  /** How long is waited for the lock of what one process of a host does at a time. Another process may hold it for a moment, only to see whether it is held. */
+  alone_ms: 1_000,
+  /** Nonces that a file takes before those that are over are left out of it. */
+  nonce_lines: 20_000,
+  /**
+   * What services share beside the ledger, of one kind: the places of targets, the last uses of tokens. Kept for longer than a service is away,
+   * and more than there are targets and tokens.
+   */
+  shared_row_ms: 365 * 86_400_000,
+  shared_rows: 10_000,
+  /** Uses of a token this soon after the last one that was kept are not kept. */
+  token_use_ms: 60_000,
   /** Signatures of one note. Its specification asks for at least 16; a ledger signs once, the rest is for witnesses. */
   note_signatures: 16,
   /** How long a break-glass holds. An emergency that lasts longer is looked at again. */
@@ -255,21 +312,8 @@ export const limits = {
   /** Commits in one transaction, and their bytes: a batch must not hold the lock of the chain for long. */
   commit_batch: 128,
   commit_batch_bytes: 16 * MiB,
-  /**
-   * When the WAL of SQLite has this many pages they move into the file, and it is overwritten from its start, which syncs faster than a file that
-   * grows. The more pages, the more changes of one page are moved as one. 4,000 (16 MiB) is what one block of SQLite's index over the WAL
-   * holds, so a reader still finds a page in one step.
-   */
-  wal_pages: 4000,
-  /** Commits after which a thread moves the WAL: each takes five to ten pages of it, so a commit seldom finds it full. */
-  checkpoint_commits: 256,
   /** Callers that learn in one turn of the event loop what became of their commits: what each does next takes half a millisecond. */
   answers_turn: 16,
-  /**
-   * The longest pause between two attempts while another process writes: about as long as a commit takes. Random, so that two that lost
-   * together do not meet again.
-   */
-  store_pause_ms: 3,
   /** A claim or a subject: what fits into an index of PostgreSQL, with room to spare. */
   postgres_key_bytes: 2_000,
   /** Rows that a connection keeps from one commit to the next. A few KiB each. */
@@ -278,6 +322,13 @@ export const limits = {
   kept_answers: 1_000,
   /** Rows that a rebuild keeps in memory: most intents are over before as many others began, and are written once. */
   folded_rows: 10_000,
+  /** Intents and conversations that stay folded, and entries that stay in memory, while a ledger is read from its beginning. */
+  folded_parts: 1_000,
+  folded_entries: 1_000,
+  /** Entries that are not read again: the keys and policies of a project are needed for every intent. */
+  remembered_entries: 1_000,
+  /** Readings that forget. A ledger that looks at forgotten rows after that is read once more, and all of it is kept. */
+  forgetful_reads: 2,
   /** Entries whose digests are held in memory at once. A longer ledger is read more than once. */
   objects_together: 250_000,
   /** Entries per read. Each read is a transaction of its own, so that a slow reader blocks neither the WAL nor the cleaning of the server. */
@@ -343,6 +394,8 @@ export const policyLimits = {
   nesting: 100,
   /** What Cedar says about an error can quote the input. */
   message_chars: 300,
+  /** Policies that an explanation names beside the first. */
+  named: 4,
 } as const;
 
 /** The most that SQL may ask for. Times are those of 004 section 11.1, the file size that of section 11.2. */
@@ -397,6 +450,24 @@ export const webLimits = {
   callers: 10_000,
   /** How long what runs may take to end, once the service or the executor is told to stop. */
   grace_ms: 10_000,
+  /** How often a stream sends a line on which nothing happens, so that no proxy closes it as idle, and looks whether its caller is still one. */
+  quiet_ms: 15_000,
+  /** Entries in one piece of a stream: each piece costs a look at the caller and a write, and a hundred streams hear of every commit. */
+  event_batch: 64,
+  /** Callers whose verbs are kept ready, in each project. */
+  faces: 1_000,
+  /** How old a count that an operator is shown may be: counting costs a look at every intent that waits. */
+  counted_kept_ms: 1_000,
+  /** The pause before an executor inside the service that failed is started again. */
+  executor_again_ms: 1_000,
+  /** For the page to hear that the project is founded, before its service ends. */
+  founding_grace_ms: 1_500,
+  /** A connection that sends slowly is closed: a few must not keep all others out. */
+  headers_ms: 10_000,
+  request_ms: 30_000,
+  keep_alive_ms: 5_000,
+  slow_look_ms: 2_000,
+  headers_bytes: 16 * KiB,
 } as const;
 
 /** How long a PostgreSQL server is waited for, each with its reason. */
@@ -410,6 +481,35 @@ export const postgresLimits = {
   patient_ms: 5 * 60_000,
   /** Between two statements of a transaction there is only computing. A session that takes longer has died. */
   idle_ms: 30_000,
+  /** After so long without a word the other side is asked for one, and given so long for it. */
+  quiet_ms: 5_000,
+  quiet_answer_ms: 3_000,
+  /** A connection on which nothing happens is probed after so long, to find out that the other side is gone. */
+  probe_ms: 10_000,
+  /** A server that is cut off from us never closes its side. */
+  close_ms: 1_000,
+  /** How long a second session is waited for. One that is not given has at least not been given ours. */
+  second_session_ms: 2_000,
+  /** How often a transaction that the server gave up is tried, and how long to wait for a server that is away. */
+  tries: 5,
+  pause_ms: 100,
+  /** What a look may take at least. One that waits for a standby that is gone would wait for ever. */
+  look_ms: 2_000,
+  /** After another process was faster: so many batches take the lock at once, because it will write again. */
+  wary_batches: 16,
+  /** Rows that were missed and are loaded with the next decisions. */
+  missed_rows: 16,
+  /** Nonces that are taken before those that are over are removed. */
+  nonces_taken: 1_000,
+  /** How often other processes are told at most that the ledger grew. */
+  notify_ms: 50,
+  /** Closing a store waits no longer than this for the last of these to be told. */
+  notify_last_ms: 1_000,
+  /** How long beginning to listen for them may take. */
+  listen_ms: 10_000,
+  /** After a connection was lost: so soon, and less and less often while the server is away. */
+  listen_again_ms: 500,
+  listen_again_ms_most: 5_000,
 } as const;
 
 /** The most that `keyturn hook` takes from the client of an agent, each with its reason. */
@@ -483,4 +583,345 @@ export const mcpLimits = {
   grant_ttl_s: 86_400,
   /** The schema of the arguments that a grant allows. */
   grant_schema_bytes: 64 * KiB,
+  /** What every client takes as the name of a tool. */
+  client_name_chars: 64,
+  /** The longest list of tools that is kept as it came. */
+  kept_list_bytes: 1 * MiB,
+  /** The last words of a server that failed: lines, and characters of each. What matters is often before the last line. */
+  said_lines: 10,
+  said_chars: 300,
+  /** How often it is looked whether the run has begun, and how long one look at it waits for something new. */
+  begun_look_ms: 250,
+  progress_wait_ms: 5_000,
+  /** How often a client is told to ask for a task. */
+  task_poll_ms: 1_000,
+  /** How often it is looked whether a list has changed. */
+  list_look_ms: 500,
+} as const;
+
+/** The most that a plan may be and take: the maxima of 004 section 11, and ours, each with its reason. */
+export const planLimits = {
+  /** Paths that one plan changes: what a person can review. */
+  files: 100,
+  file_bytes: 50 * MiB,
+  /** All backups of one plan. */
+  backup_bytes: 500 * MiB,
+  /** All contents that a plan takes from files: they are kept in the store, as long as the ledger is. */
+  content_bytes: 50 * MiB,
+  concurrent_actions: 4,
+  /** SQL files and steps of pipelines, as they stand in the effect: a person reads all of it. */
+  taken_chars: 1 * MiB,
+  /** 100 checkpoints with a hundred states each stay far below. */
+  manifest_bytes: 16 * MiB,
+  journal_bytes: 16 * MiB,
+  /** The longest line names each path of a plan once, and stays far below: no write of ours leaves a longer torn line. */
+  journal_line_bytes: MiB,
+  /** One report. The manifest of a hundred files is far smaller. */
+  report_bytes: 16 * MiB,
+  /** How long a rollback is kept ready unless the configuration says otherwise. */
+  manifest_ttl_ms_default: 30 * 24 * 3_600_000,
+  /** Edits that are prepared before their turn: they take room on the disk. */
+  prefetch_bytes: 64 * MiB,
+  /** With an action that has less time than this, nothing is prepared before its turn: preparing delays all others. */
+  prefetch_timeout_ms: 5_000,
+  /** Old and new text of a diff together: its lines fit in memory several times over. */
+  diff_chars: 32 * MiB,
+  /** The beginning of a diff in a report. More is searched for secrets than is shown: the cut must not leave half of one. */
+  diff_preview_chars: 500,
+  diff_searched_chars: 4096,
+  /** All diffs of one plan: far more than a person reads, little enough to hold in memory. */
+  preview_chars: 64 * MiB,
+  /** The same in lines: a page that draws them all has a height that every browser can hold. */
+  preview_lines: 1_000_000,
+  /** Plans whose diffs are kept for those who read them part by part. */
+  kept_previews: 2,
+  /** A path: far above what people write, below what every Linux file system takes. */
+  path_bytes: 1024,
+  name_bytes: 255,
+  path_depth: 64,
+  /** Problems that are listed; the rest is counted: a file of commas must not become a million objects. */
+  problems: 1000,
+  /** Patterns of a configuration. */
+  patterns: 1000,
+  /** Actions of a plan: a person reads each one. */
+  actions: 1000,
+  /** Attributes that a process remembers, of all its runs. Others are read again. */
+  kept_attributes: 20_000,
+  /** Larger files are written one at a time: four of them waiting for the disk would all be in memory. */
+  together_bytes: MiB,
+  /** A larger content is searched for secrets in turns with other work. */
+  turns_bytes: 256 * KiB,
+  /** Enough around a change to see a whole line, unless the line is a whole file. */
+  around_bytes: 4 * KiB,
+  /** How much of a diff is read at a time: so many lines, or fewer where they are long. */
+  slice_lines: 240,
+  /** The fewest edits of a gap are searched for up to this number; the search takes its square. */
+  diff_gap_edits: 128,
+  /** How many lines a walk looks forward for the line where both lists agree again. Each step may take the square of it. */
+  diff_forward_lines: 16,
+  /** The clock that stamps files ticks every 10 ms at worst: one that changed this recently is read again. */
+  settled_ms: 20,
+} as const;
+
+/** The most an edit accepts, each with its reason. */
+export const editLimits = {
+  /** 004 section 11.2: a file larger than this is not touched. */
+  file_bytes: planLimits.file_bytes,
+  /** A YAML file is parsed twice into a tree that takes some 200 times its size. */
+  yaml_bytes: limits.yaml_bytes,
+  /** Words and marks of a YAML file: blank lines and dashes cost as much as text. */
+  yaml_tokens: 400_000,
+  /** Documents of a YAML file: each is parsed by itself, and compared before and after. */
+  yaml_documents: 10_000,
+  /** Anchors and aliases of a YAML file: each one is looked for among all others. */
+  yaml_anchors: 2_000,
+  /** Nesting of a JSON file. Far above what people write, far below any stack. */
+  json_depth: 256,
+  /** Nesting of a YAML file: flow collections, and the column where a block collection may start. */
+  yaml_flow_depth: 64,
+  yaml_block_columns: 512,
+  /** A pattern, a replacement, a path, inserted lines: what a person can review. */
+  pattern_chars: 4 * KiB,
+  regex_chars: 1 * KiB,
+  path_chars: 1 * KiB,
+  text_chars: limits.json_string_chars,
+  /** Replacements in one edit: unless the plan says otherwise, and at most. */
+  matches_default: 1_000,
+  matches: 100_000,
+  /** Groups in one replacement: each is looked up at each match. */
+  replacement_groups: 100,
+  /**
+   * One search is linear in the text, many searches may each read it to the end. This bounds characters times
+   * program size over all searches; the slowest expressions run some 40 million of these a second.
+   */
+  regex_steps: 400_000_000,
+  /** A path that searches visits every value, and pays for its depth: some 12 million of these a second. */
+  path_steps: 30_000_000,
+  /** The check of a draft-07 `enum` compares all pairs. */
+  schema_array_items: 10_000,
+  /** A colon is looked for this far from the place: enough for any key that people write. */
+  colon_chars: 4 * KiB,
+} as const;
+
+export interface Timeout {
+  readonly default_ms: number;
+  readonly max_ms: number;
+}
+
+const FILE: Timeout = { default_ms: 30_000, max_ms: 120_000 };
+
+export const actionTimeouts = {
+  FILE_CREATE: FILE,
+  FILE_MODIFY: FILE,
+  FILE_DELETE: FILE,
+  FILE_RENAME: FILE,
+  SCHEMA_UPDATE: { default_ms: 30_000, max_ms: 60_000 },
+  SQL_EXECUTE: { default_ms: 60_000, max_ms: 300_000 },
+  PIPELINE_RUN: { default_ms: 300_000, max_ms: 3_600_000 },
+} as const satisfies Record<string, Timeout>;
+
+export const planTimeout: Timeout = { default_ms: 300_000, max_ms: 3_600_000 };
+
+/** How much a step of a journey reads and tries, and how long it waits, each with its reason. */
+export const journeyLimits = {
+  /** How often a commit is decided again after another one came before it. */
+  commit_tries: 5,
+  /** The longest pause between two decisions of a grant, of all those that `grant_decision_ms` allows. */
+  grant_pause_ms: 64,
+  /** Intents of a tool that are looked at for an earlier one, newest first, and of a proposer for the same request. */
+  earlier_intents: 200,
+  twin_intents: 50,
+  /** Larger questions are not remembered: a plan can be large, and is asked about seldom. */
+  kept_question_bytes: 16 * KiB,
+  /** Entries that an erasure lists. More would be read by no person. */
+  erasure_listed: 50,
+  /** The pause before an order that was not carried out is looked at again. */
+  order_again_ms: 500,
+  /** The shortest beginning of an id: shorter ones are typed by mistake. */
+  id_chars_min: 4,
+  /** Candidates that are read for it, and how much of each goal is shown. */
+  id_candidates: 6,
+  shown_goal_chars: 60,
+  /** How often a follower looks without any news, and the entries that are kept for one that is slow. A slower one reads them from the store. */
+  follow_look_ms: 60_000,
+  follow_entries: 1_000,
+  /** How often the ledger is looked at: without notifications that it grew, and with them. */
+  ledger_look_ms: 25,
+  ledger_look_told_ms: 2_000,
+  /** How often another process may have written something: of this host, and of another one. */
+  live_look_ms: 50,
+  live_look_elsewhere_ms: 250,
+  /** How often it is looked whether the process of a run still lives. */
+  run_look_ms: 2_000,
+  /** A sandbox ends a moment after its tool. How long that is waited for, and how often it is looked at. */
+  run_ending_ms: 1_000,
+  run_ending_look_ms: 20,
+  /** How often a plan looks whether another one that shares a path with it is over. */
+  plan_turn_look_ms: 10,
+  /** Digests that gc lists of what stays for one reason. */
+  gc_listed: 20,
+  /** Objects that go with one commit: few enough that no other writer waits long for it. */
+  gc_objects: 100,
+  /** How often that commit is decided again on a ledger that goes on growing. */
+  gc_tries: 20,
+  /** How many are counted that wait after the next one. */
+  more_counted: 1_000,
+  /** Rows per read, where all of them are looked at. */
+  scan_rows: 500,
+  /** Rows that one page looks at, for a filter that fits few of them, and how many at once after the first ones did not fill it. */
+  page_looked_at: 1_000,
+  page_batch: 200,
+  /** Principals that a refusal names as those who could be meant. */
+  named_principals: 10,
+  /** Paths that a capability names, and their characters: a token is short. Beyond that it names folders. */
+  reach_paths: 64,
+  reach_chars: 6_000,
+  /** How long entries are read at most before something else has its turn. */
+  read_turn_ms: 10,
+  /** How long the steps of callers may go on before timers, children and the network have their turn. */
+  step_turn_ms: 20,
+  /** Steps in one turn, however quick the last ones were: the next ones may be of another kind. */
+  steps_together: 12,
+  /** How long the store is asked for what the record of a violation would be fuller with. */
+  violation_read_ms: 2_000,
+} as const;
+
+/** How much SQLite reads and writes at once, and how long it is waited for, each with its reason. */
+export const sqliteLimits = {
+  /** How long SQLite itself waits. It sleeps in this thread, so that nothing else of the process goes on: what takes longer is tried again. */
+  busy_ms: 1,
+  /** Holds the upper levels of the trees of a million intents. */
+  cache_KiB: 16 * KiB,
+  /**
+   * When the WAL has this many pages they move into the file, and the WAL is overwritten from its start, which syncs faster than a file that
+   * grows. The more pages, the more changes of one page are moved as one. 4,000 (16 MiB) is what one block of SQLite's index over the WAL
+   * holds, so a reader still finds a page in one step.
+   */
+  wal_pages: 4_000,
+  /** Commits after which a thread moves the WAL: each takes five to ten pages of it, so a commit seldom finds it full. */
+  checkpoint_commits: 256,
+  /**
+   * The longest pause between two attempts while another process writes: about as long as a commit takes. Random, so that two that lost
+   * together do not meet again.
+   */
+  pause_ms: 3,
+  /** What is done under the lock takes microseconds. A wait longer than this is for a process that hangs. */
+  file_lock_ms: 2_000,
+  /** How long an erasure waits for readers before it leaves the rest to the next checkpoint. */
+  erase_ms: 1_000,
+  /**
+   * A folder that changed this recently may change again in the same step of its clock: longer than the steps of file systems that count whole
+   * seconds, up to two of them, and than those of the others.
+   */
+  coarse_step_ms: 2_500,
+  fine_step_ms: 50,
+  /** Rows that one statement writes. It is compiled once for each number of rows. */
+  statement_rows: 16,
+  /** Newest entries, at least, that are in no list. A row among them changes its status without a change of any list. */
+  unlisted_entries: 192,
+  /** How many enter the lists at a time, or more. */
+  listed_together: 64,
+  /** Digests per read. */
+  digests_read: 1_000,
+  /** Entries per read of a rebuild: few enough to be garbage before the collector moves them. */
+  rebuild_read: 200,
+  /** Rows of the agent that are compared together. More of them outlive the young generation of the collector. */
+  compared_rows: 100,
+  /** Entries, and subjects of entries, that are looked up together. */
+  compared_entries: 10_000,
+  compared_subjects: 1_000,
+} as const;
+
+/** What notifying waits for and looks at, each with its reason. How long one attempt may take stands in `limits`. */
+export const notifyLimits = {
+  /** Waiting intents in one read, and reads, that are looked at for reminders. */
+  page_rows: 200,
+  pages: 50,
+  /** How often it is looked whether a reminder is due. */
+  due_look_ms: 15_000,
+  /** The pauses after each attempt that failed: a target that was started again hears of it. After the last one the message is given up. */
+  delays_ms: [1_000, 5_000, 30_000, 120_000, 600_000],
+  /** The pause before a ledger that could not be read is followed again. */
+  again_ms: 1_000,
+  /** A service that was killed keeps its turn for so long, one that lives renews it, and others look whether it is free. */
+  lease_ms: 15_000,
+  renew_ms: 5_000,
+  turn_look_ms: 1_000,
+  /** How long `keyturn notify test` waits for one target, with a command that gives its secret. */
+  test_ms: 120_000,
+} as const;
+
+/** The most that a command reads, shows and waits for, each with its reason. */
+export const cliLimits = {
+  /** How long one answer of a service may take. A wait is ended by the service, and by its own signal. */
+  answer_ms: 60_000,
+  /** What a human signed may take long: a rollback puts files back, and a step of a conversation runs. */
+  finish_ms: 15 * 60_000,
+  /** How long `mcp` waits for the service to say where it is, and how long that is remembered: it can be started, or stopped, at any time. */
+  address_ms: 1_000,
+  address_kept_ms: 5_000,
+  /** How long `stop` waits for the end. A tool is killed within a second; a plan has to put back what it changed. */
+  stopped_ms: 10_000,
+  /** How long the clocks may differ, when the end of an order is awaited. */
+  lapse_ms: 5_000,
+  /** How often it is looked whether a browser has done its part of an enrolment. */
+  enrolment_look_ms: 300,
+  /** How often a copy says how far it is. */
+  progress_ms: 1_000,
+  /** Intents that `turn` looks at for one that this human may turn. */
+  turn_candidates: 50,
+  /** Intents and conversations that are suggested to a shell. */
+  completions: 100,
+  /** Rows of each list that `status` prints, and entries that `ledger show` prints unless told. */
+  status_rows: 20,
+  entries_default: 20,
+  /** A line of a run that is longer is shown in parts: it must not gather in memory. */
+  live_line_bytes: 4 * KiB,
+  /** Far more than a terminal holds: only a program goes on typing. */
+  typed_before_bytes: 1 * MiB,
+} as const;
+
+/** What the agent core remembers, asks and tries, each with its reason. */
+export const agentLimits = {
+  /** How long what was read and parsed is used, and how much of one kind is remembered. */
+  memory_ms: 300_000,
+  remembered: 1_000,
+  /** From the decision to the entry that rests on it. */
+  decided_ms: 300_000,
+  /** How often it is decided again when the ledger says no to what was decided a moment ago. */
+  start_tries: 3,
+  /** How often a wish that lost the race is counted again. */
+  intake_tries: 20,
+  /** How often a user is asked what they mean (003). */
+  clarify_tries: 2,
+  /** Simulations that such a question chooses between, and that `simulation try` shows. */
+  rivals: 3,
+  tried_candidates: 5,
+  /** No word that confirms is nearly as long. What is longer is not read at all. */
+  confirmation_chars: 200,
+  /** The name of a wish: a few words, so that two people who want the same are counted together. */
+  wish_words: 8,
+  wish_chars: 200,
+  /** As much text of each language as tells it from the others. More would only take longer. */
+  spelling_chars: 20_000,
+} as const;
+
+/** The most new wishes: of one user in an hour, of the tenant in an hour, of the tenant in a day. */
+export const intakeLimits = { user_hour: 3, tenant_hour: 20, tenant_day: 100 } as const;
+
+/** The most that one simulation may hold, each with its reason. */
+export const simulationLimits = {
+  /** One file is one definition that a human reads before activating it. */
+  file_bytes: 128 * KiB,
+  /** A line that is shown to a person in one piece. */
+  line_chars: 300,
+  phrases: 32,
+  fields: 32,
+  steps: 16,
+  languages: 32,
+  /** What a field may hold when the simulation does not say. */
+  value_chars: 200,
+  pattern_chars: 512,
+  timeout_ms: 3_600_000,
+  timeout_ms_default: 30_000,
 } as const;

@@ -16,6 +16,7 @@ import {
   onlyStoreKnowsSql,
   zodByNamespace,
 } from './support/tidy.ts';
+import { limitsInOnePlace, staleNoLimits } from './support/tidy-limits.ts';
 import {
   longerThan,
   noFixedWaits,
@@ -125,6 +126,11 @@ describe('the tree', () => {
     expect(staleSharedNames(files)).toEqual([]);
   });
 
+  it('a limit stands in limits.ts', () => {
+    expect(limitsInOnePlace(files)).toEqual([]);
+    expect(staleNoLimits(files)).toEqual([]);
+  });
+
   it('nothing is left for later and no test is switched off', () => {
     expect(nothingLeftOver(files)).toEqual([]);
   });
@@ -135,8 +141,10 @@ describe('the tree', () => {
 
   it('no file is too long to read, and the long ones are named', () => {
     for (const line of longerThan(LONG)(files)) console.warn(`long: ${line}`);
-    // A transcript test is as long as the specification that it follows; code is not.
-    expect(longerThan(TOO_LONG)(files.filter(({ path }) => path.startsWith('src/')))).toEqual([]);
+    // A transcript test is as long as the specification that it follows, a table as what it lists; code is not.
+    const isTable = (path: string) => path === 'src/limits.ts';
+    const code = files.filter(({ path }) => path.startsWith('src/') && !isTable(path));
+    expect(longerThan(TOO_LONG)(code)).toEqual([]);
     expect(longerThan(2 * TOO_LONG)(files)).toEqual([]);
   });
 });
@@ -272,6 +280,16 @@ const PLANTED: readonly (readonly [what: string, check: Check, ...planted: Sourc
     at('src/store/postgres/a.ts', 'export const read = 1;'),
     at('src/store/b.ts', 'export function read() {}'),
   ],
+  ['a time beside its code', limitsInOnePlace, at('src/gate/a.ts', 'const WAIT_MS = 2 * 60_000;')],
+  [
+    'a small time beside its code',
+    limitsInOnePlace,
+    at('src/gate/a.ts', 'export const wait_ms: number = 5n;'),
+  ],
+  ['a size in capitals and not', limitsInOnePlace, at('src/gate/a.ts', 'const maxBytes = 1 << 20;')],
+  ['tries beside their code', limitsInOnePlace, at('src/gate/a.ts', 'const MOST_TRIES = (3);')],
+  ['a list of pauses', limitsInOnePlace, at('src/gate/a.ts', 'const DELAYS_MS = [1, 5] as const;')],
+  ['a table of limits', limitsInOnePlace, at('src/gate/a.ts', 'const gateLimits = { rows: 9 } as const;')],
   ['a note for later', nothingLeftOver, at('src/gate/a.ts', `// ${'TO'}DO: check the hash`)],
   ['a silenced type error', nothingLeftOver, at('src/gate/a.ts', `// @ts-${'ign'}ore`)],
   ['a test that stands alone', nothingLeftOver, at('test/a.test.ts', "it.only('runs', () => {});")],
@@ -313,6 +331,12 @@ describe('each rule lets through what it should', () => {
       'export const a = (at: string) => ({ process: new Date(at).getTime() });',
     );
     expect(gateIsPure([fine])).toEqual([]);
+  });
+
+  it('what follows from a limit, a unit and a constant of a page are no limits', () => {
+    const fine = 'const MOST = limits.rows; const DAY_MS = 86_400_000; const NEWLINE = 10;';
+    const page = at('src/console/a.ts', 'const WAIT_MS = 9;');
+    expect(limitsInOnePlace([at('src/gate/a.ts', fine), page])).toEqual([]);
   });
 
   it('both stores may export the same name, and a command that of its verb', () => {

@@ -8,6 +8,7 @@ import { AGENT_CORE } from '../gate/agent-core.ts';
 import type { AgentState } from '../gate/agent-state.ts';
 import type { Signer } from '../identity/act.ts';
 import type { Context } from '../journey/context.ts';
+import { agentLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { AgentExecutionPlan } from './contracts.ts';
 
@@ -28,7 +29,7 @@ export interface AgentContext {
 
 /**
  * What was read and parsed before. It is used only while the bytes that it was read from are the same, and not for longer
- * than MEMORY_TTL_MS: then everything is read again, and with the catalog goes the index that the finder keeps of it.
+ * than `memory_ms`: then everything is read again, and with the catalog goes the index that the finder keeps of it.
  */
 export interface AgentMemory {
   until_ms: number;
@@ -49,10 +50,6 @@ export interface ParsedFile {
   readonly digest: Digest;
 }
 
-export const MEMORY_TTL_MS = 300_000;
-/** The most that is remembered of one kind. */
-const REMEMBERED = 1000;
-
 export function newMemory(): AgentMemory {
   return {
     until_ms: 0,
@@ -61,18 +58,18 @@ export function newMemory(): AgentMemory {
     unserved: null,
     stored: new Set(),
     definitions: new Map(),
-    plans: new Recent(REMEMBERED),
+    plans: new Recent(agentLimits.remembered),
   };
 }
 
 /** What is remembered at this moment. A clock that went back proves nothing about how old it is. */
 export function rememberedAt(memory: AgentMemory, now: Date): AgentMemory {
   const at_ms = now.getTime();
-  const is_fresh = at_ms < memory.until_ms && at_ms >= memory.until_ms - MEMORY_TTL_MS;
+  const is_fresh = at_ms < memory.until_ms && at_ms >= memory.until_ms - agentLimits.memory_ms;
   for (const kept of [memory.stored, memory.definitions])
-    if (!is_fresh || kept.size >= REMEMBERED) kept.clear();
+    if (!is_fresh || kept.size >= agentLimits.remembered) kept.clear();
   if (is_fresh) return memory;
-  const until_ms = at_ms + MEMORY_TTL_MS;
+  const until_ms = at_ms + agentLimits.memory_ms;
   return Object.assign(memory, { until_ms, files: new Map(), catalog: null, unserved: null });
 }
 

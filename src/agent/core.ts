@@ -9,6 +9,7 @@ import {
 } from '../finder/packet.ts';
 import type { GoldMapping } from '../finder/request.ts';
 import { type AgentState, livePlan } from '../gate/agent-state.ts';
+import { agentLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { advance, answerNow } from './advance.ts';
 import { refusedAnswer } from './answer.ts';
@@ -177,7 +178,7 @@ async function missing(
   packet: MissingSimulationPacket,
   { now }: Snapshot,
 ): Promise<AgentAnswer> {
-  for (let attempt = 0; attempt < INTAKE_ATTEMPTS; attempt += 1) {
+  for (let attempt = 0; attempt < agentLimits.intake_tries; attempt += 1) {
     const {
       answer: intake,
       events,
@@ -210,9 +211,6 @@ function missingAnswer(
     intake,
   };
 }
-
-/** How often a wish that lost the race is counted again. */
-const INTAKE_ATTEMPTS = 20;
 
 async function record(
   { journey }: AgentContext,

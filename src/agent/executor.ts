@@ -3,7 +3,7 @@ import type { IntentState } from '../gate/state.ts';
 import { isDecision, requireIntent } from '../journey/context.ts';
 import { type DraftedTurn, draftTurn } from '../journey/delegate-turn.ts';
 import { look, run } from '../journey/run.ts';
-import { limits } from '../limits.ts';
+import { agentLimits, limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Dispatched } from './answer-shape.ts';
 import { requireActivated } from './bound.ts';
@@ -24,14 +24,11 @@ import { obstructed, type Weighed, weigh } from './weigh.ts';
 export async function dispatch(context: AgentContext, given: unknown): Promise<Dispatched> {
   const begun_ms = performance.now();
   const order = envelopes.check(given);
-  const started = await startOnce(context, order, LOOKS);
+  const started = await startOnce(context, order, agentLimits.start_tries);
   if ('kind' in started) return started;
   const ended = await runOnce(context, started, begun_ms);
   return endOnce(context, order, started, ended);
 }
-
-/** How often it is decided anew when the ledger says no to what was decided a moment ago. */
-const LOOKS = 3;
 
 interface Started {
   readonly current: StepInPlan;

@@ -3,7 +3,8 @@ import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, type Json } from '../canonical/json.ts';
 import { visible } from '../canonical/visible.ts';
 import type { Scalar, SimulationMatchPacket } from '../finder/packet.ts';
-import { type Field, type Simulation, simulationLimits } from '../finder/simulation.ts';
+import type { Field, Simulation } from '../finder/simulation.ts';
+import { simulationLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { FieldValue } from './contracts.ts';
 

@@ -8,6 +8,7 @@ import {
 } from '../finder/packet.ts';
 import type { FinderRequest } from '../finder/request.ts';
 import type { Intake } from '../gate/intake.ts';
+import { intakeLimits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
 import type { IntakeAnswer, WishNews } from './answer-shape.ts';
 import type { AgentContext } from './context.ts';
@@ -16,8 +17,6 @@ import type { Snapshot } from './snapshot.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** The most new wishes: of one user in an hour, of the tenant in an hour, of the tenant in a day. */
-export const intakeLimits = { user_hour: 3, tenant_hour: 20, tenant_day: 100 } as const;
 
 export interface Intaken {
   readonly answer: IntakeAnswer;

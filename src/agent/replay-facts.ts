@@ -4,6 +4,7 @@ import { readConfirmation } from '../finder/lexicon/confirmation.ts';
 import type { Simulation as Registered } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { agentLimits } from '../limits.ts';
 import { type DecisionRecord, openDecision, redecide, sameDecision } from '../policy/replay.ts';
 import { outcomeOf, questionOf } from './access.ts';
 import { differsFrom, type Held } from './bound.ts';
@@ -108,9 +109,6 @@ export function madeAt({ request }: DecisionRecord): Date {
   return new Date(request.context.epoch_s * 1000);
 }
 
-/** From the decision to the entry that rests on it, at most. */
-const DECIDED_MS = 300_000;
-
 export async function accessOf(
   { journey }: AgentContext,
   { refs }: DispatchDecision,
@@ -118,7 +116,7 @@ export async function accessOf(
 ): Promise<DecisionRecord> {
   const ref = refs.access_decision_ref ?? differs(seq, 'It names no decision about access.');
   const access = openDecision(await journey.store.object(ref));
-  if (Math.abs(Date.parse(at) - madeAt(access).getTime()) > DECIDED_MS)
+  if (Math.abs(Date.parse(at) - madeAt(access).getTime()) > agentLimits.decided_ms)
     differs(seq, 'Access was decided at another time.');
   return access;
 }

@@ -1,9 +1,9 @@
 import { type Event, parseEvent } from '../event/event.ts';
-import { simulationLimits } from '../finder/simulation.ts';
 import { BUILDER, type SloFigure } from '../gate/waiver.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { isLive } from '../identity/principal.ts';
 import { openEntry } from '../ledger/entry.ts';
+import { limits, simulationLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { AgentLedgerRow } from '../store/agent-tables.ts';
 import type { AgentContext } from './context.ts';
@@ -79,15 +79,17 @@ export async function requireSlo(context: AgentContext): Promise<SloReport> {
   return open.length > 0 ? refuse('SLO_BREACHED', `${words.join('; ')}.`) : refuse('SLO_NOT_MEASURED');
 }
 
-const PAGE = 1000;
-
 async function rowsSince({ journey }: AgentContext, since: string): Promise<AgentLedgerRow[]> {
   const rows: AgentLedgerRow[] = [];
   for (;;) {
     const after = rows.at(-1);
-    const page = await journey.store.agentLedger({ since, limit: PAGE, ...(after && { after }) });
+    const page = await journey.store.agentLedger({
+      since,
+      limit: limits.read_batch,
+      ...(after && { after }),
+    });
     rows.push(...page);
-    if (page.length < PAGE) return rows;
+    if (page.length < limits.read_batch) return rows;
   }
 }
 
@@ -95,11 +97,11 @@ async function lastEnd({ journey }: AgentContext): Promise<AgentLedgerRow | null
   for (let after: AgentLedgerRow | undefined; ; ) {
     const page = await journey.store.agentLedger({
       newest_first: true,
-      limit: PAGE,
+      limit: limits.read_batch,
       ...(after && { after }),
     });
     const found = page.find(isEnd);
-    if (found || page.length < PAGE) return found ?? null;
+    if (found || page.length < limits.read_batch) return found ?? null;
     after = page.at(-1);
   }
 }

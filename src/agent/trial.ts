@@ -3,6 +3,7 @@ import { type Catalog, catalogOf, type SimulationStatus } from '../finder/catalo
 import { createFinder, type Finding } from '../finder/finder.ts';
 import { type FinderPacket, PACKET_SCHEMA_VERSION } from '../finder/packet.ts';
 import { clausesOf, isSeveral } from '../finder/saying.ts';
+import { agentLimits } from '../limits.ts';
 import type { AgentContext } from './context.ts';
 import { type Snapshot, snapshotNow } from './snapshot.ts';
 
@@ -61,8 +62,6 @@ export interface Tried {
   readonly strangers: readonly string[];
 }
 
-const CANDIDATES = 5;
-
 /** Drafts count as if they were active, so that words can be tried before a human signs. */
 export async function tryWords(
   context: AgentContext,
@@ -89,7 +88,7 @@ export async function tryWords(
     is_several: isSeveral(utterance, finding.language),
     candidates: candidates
       .filter(({ confidence_bp }) => confidence_bp > 0)
-      .slice(0, CANDIDATES)
+      .slice(0, agentLimits.tried_candidates)
       .map(({ entry: { simulation }, confidence_bp }) => ({
         simulation: simulation.id,
         status: statuses.get(simulation.id)!,

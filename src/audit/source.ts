@@ -1,4 +1,5 @@
 import { Forgotten } from '../fold/ledger.ts';
+import { limits } from '../limits.ts';
 
 /**
  * What is verified, from its beginning. A function can be called again: then the verification forgets what is over, and its memory grows
@@ -8,9 +9,6 @@ export type Source<T> = AsyncIterable<T> | (() => AsyncIterable<T>);
 
 /** Claims, and rows that are over, which are kept; null for all of them. */
 export type Keeps = ReadonlySet<string> | null;
-
-/** Readings that forget. A ledger that looks at forgotten rows after that is read once more, and all of it is kept. */
-const FORGETFUL = 2;
 
 /**
  * No later entry of a good ledger looks at what is over. If one does, the ledger is read again from its beginning with that kept: so
@@ -22,7 +20,7 @@ export async function readAgain<T, R>(
 ): Promise<R> {
   if (typeof source !== 'function') return pass(source, null);
   const keeps = new Set<string>();
-  for (let reading = 0; reading < FORGETFUL; reading++) {
+  for (let reading = 0; reading < limits.forgetful_reads; reading++) {
     try {
       return await pass(source(), keeps);
     } catch (error) {

@@ -2,6 +2,7 @@ import { RootCommand, type Command as Suggester } from '@bomb.sh/tab';
 import type { Command } from 'commander';
 import { visible } from '../canonical/visible.ts';
 import { Keyturn, type StatusWord } from '../keyturn.ts';
+import { cliLimits } from '../limits.ts';
 import type { Answer, Call } from './answer.ts';
 import type { Opened } from './project.ts';
 import type { Result } from './schema.ts';
@@ -85,8 +86,6 @@ const STANDINGS: Readonly<Record<string, readonly StatusWord[]>> = {
   stop: ['running', 'IN DOUBT'],
 };
 
-const MOST = 100;
-
 /** Looks into the project. Where that is not possible there is nothing to suggest, and no reason to disturb a TAB. */
 async function knowledge(words: readonly string[]): Promise<Knowledge> {
   try {
@@ -105,7 +104,7 @@ async function knowledge(words: readonly string[]): Promise<Knowledge> {
 async function known(keyturn: Opened, words: readonly string[]): Promise<Knowledge> {
   const command = words.find((word) => Object.hasOwn(STANDINGS, word));
   const pages = (command === undefined ? [undefined] : STANDINGS[command]!).map((standing) =>
-    keyturn.intents.list({ limit: MOST, ...(standing && { standing }) }),
+    keyturn.intents.list({ limit: cliLimits.completions, ...(standing && { standing }) }),
   );
   const intents = (await Promise.all(pages)).flatMap((page) => page.intents);
   const principals = (await keyturn.people.list()).principals;
@@ -147,7 +146,7 @@ async function known(keyturn: Opened, words: readonly string[]): Promise<Knowled
 async function agentKnowledge(keyturn: Opened, words: readonly string[]): Promise<Knowledge> {
   if (!words.includes('agent') && !words.includes('simulation')) return {};
   const { simulations } = await keyturn.simulations.list();
-  const { conversations } = await keyturn.conversations.list({ limit: MOST });
+  const { conversations } = await keyturn.conversations.list({ limit: cliLimits.completions });
   return {
     correlation: conversations.map(
       ({ correlation_id, user_id, status }): Known => [correlation_id, `${user_id}, ${status}`],

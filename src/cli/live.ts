@@ -1,5 +1,6 @@
 import { visible } from '../canonical/visible.ts';
 import type { OnOutput, Progress } from '../keyturn.ts';
+import { cliLimits } from '../limits.ts';
 import type { Call } from './answer.ts';
 import { COLUMNS, folded } from './fold.ts';
 import { say } from './say.ts';
@@ -33,8 +34,6 @@ export function liveOf({ options }: Call): Live | null {
 
 /** No line of a tool looks like one of ours. */
 const MARGIN = '│ ';
-/** A line that is longer is shown in parts: it must not gather in memory. */
-const LINE_BYTES = 4096;
 
 /** Makes lines of bytes as they come, for each stream by itself. */
 export class OutputLines {
@@ -65,8 +64,8 @@ export class OutputLines {
 /** Behind the first line; -1 where it goes on. */
 function endOf(bytes: Buffer): number {
   const feed = bytes.indexOf(0x0a);
-  if (feed !== -1 && feed < LINE_BYTES) return feed + 1;
-  return bytes.length < LINE_BYTES ? -1 : LINE_BYTES;
+  if (feed !== -1 && feed < cliLimits.live_line_bytes) return feed + 1;
+  return bytes.length < cliLimits.live_line_bytes ? -1 : cliLimits.live_line_bytes;
 }
 
 /** Says how far it is. What cannot be written must not end a run half way: the answer at its end says no by itself. */

@@ -1,11 +1,12 @@
 import type { Asking } from '../client/ask.ts';
 import { VERBS } from '../face/verbs.ts';
 import { type Face, Keyturn, type Passphrase, type RemoteLogin, readLogin, type Signer } from '../keyturn.ts';
+import { cliLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type Route, routesOf } from '../serve/route.ts';
 import { acted } from './remote-act.ts';
 import { type AskedRemotely, lookingAt } from './remote-look.ts';
-import { askingAt, FINISH_MS } from './service.ts';
+import { askingAt } from './service.ts';
 
 /** The verbs of a service, in the shape of those of a project: what a command asks for, it asks for there. */
 export async function openService(address: string) {
@@ -19,7 +20,8 @@ export async function openService(address: string) {
     ...(session === null && { agent: name }),
     keyFiles: () => new Map<string, string[]>(session === null ? [] : [[name, [key_file]]]),
     speaking: (signer: Signer) =>
-      remoteFace(askingAt(address, {}, signing(signer, login.ledger), FINISH_MS), login).conversations,
+      remoteFace(askingAt(address, {}, signing(signer, login.ledger), cliLimits.finish_ms), login)
+        .conversations,
     unlock: (who: string, passphrase: Passphrase) => unlock(login, who, passphrase),
     close: async () => {},
   };

@@ -1,5 +1,6 @@
 import { type Asking, asker, type CallOptions, ServiceRefusal } from '../client/ask.ts';
 import type { RequestSigner } from '../client/signed.ts';
+import { cliLimits } from '../limits.ts';
 import { isReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Call } from './answer.ts';
 
@@ -25,17 +26,12 @@ export function addressIn(text: string): string {
   return url.origin;
 }
 
-/** How long one answer may take. A wait is ended by the service, and by its own signal. */
-const ANSWER_MS = 60_000;
-/** What a human signed may take long: a rollback puts files back, and a step of a conversation runs. */
-export const FINISH_MS = 15 * 60_000;
-
 /** Asks a service. Whatever is wrong with it, or on the way to it, is a refusal. */
 export function askingAt(
   address: string,
   shown: Readonly<Record<string, string>>,
   signer: RequestSigner | null = null,
-  answer_ms = ANSWER_MS,
+  answer_ms: number = cliLimits.answer_ms,
 ): Asking {
   const asking = asker(address, shown, signer);
   const timed = <T>(ask: (options: CallOptions) => Promise<T>, { signal }: CallOptions, most = answer_ms) =>
@@ -44,7 +40,11 @@ export function askingAt(
     });
   return {
     ask: (path, request, options) =>
-      timed((all) => asking.ask(path, request, all), options, 'proofs' in request ? FINISH_MS : answer_ms),
+      timed(
+        (all) => asking.ask(path, request, all),
+        options,
+        'proofs' in request ? cliLimits.finish_ms : answer_ms,
+      ),
     open: (asked, options) => timed((all) => asking.open(asked, all), options),
     end: (options) => timed((all) => asking.end(all), options),
   };

@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { ReadStream, WriteStream } from 'node:tty';
+import { cliLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { SecretLine } from './secret-line.ts';
 import { atExitLetGo, isControllingTerminal } from './tty.ts';
@@ -103,9 +104,6 @@ export function hasTerminal(): boolean {
   }
 }
 
-// Far more than a terminal holds: only a program goes on typing.
-const TYPED_BYTES = 1024 * 1024;
-
 /**
  * Throws away what was typed before the question was there. It cannot be an answer to it: it was meant for another
  * program, or an attacker typed it before, in the hope that the question will come.
@@ -116,7 +114,7 @@ function discardTyped(input: ReadStream): ReadStream {
   const fd = openTty(constants.O_RDONLY | constants.O_NONBLOCK);
   const chunk = Buffer.alloc(4096);
   try {
-    for (let total = 0; total < TYPED_BYTES; ) {
+    for (let total = 0; total < cliLimits.typed_before_bytes; ) {
       const count = readWaiting(fd, chunk);
       if (count === 0) return input;
       total += count;

@@ -1,4 +1,4 @@
-import { planLimits } from '../plan/limits.ts';
+import { planLimits } from '../limits.ts';
 import type {
   ActionEffect,
   ExecutionInstructions,

@@ -53,11 +53,6 @@ export interface ChildOutcome {
   readonly status?: string;
 }
 
-/** After the program has ended, output that is still in the pipe is read until it pauses this long, */
-const DRAIN_MS = 50;
-/** and at most so often: a process that escaped and writes for ever must not hold us. */
-const DRAIN_ROUNDS = 40;
-
 /**
  * Runs one program to its end. Standard input is empty. On timeout or abort the whole process group gets SIGKILL; under
  * bubblewrap that takes the pid namespace with it, so nothing survives. Without a sandbox a process that moved to its
@@ -286,12 +281,12 @@ function afterDrain(total: () => number, done: () => void): void {
   let rounds = 0;
   const look = () => {
     rounds += 1;
-    if (total() === seen || rounds >= DRAIN_ROUNDS) return done();
+    if (total() === seen || rounds >= limits.drain_rounds) return done();
     seen = total();
     wait();
   };
   // setImmediate: after a busy moment the timer comes due before the pipe was read; look only after that.
-  const wait = () => setTimeout(() => setImmediate(look), DRAIN_MS).unref();
+  const wait = () => setTimeout(() => setImmediate(look), limits.drain_ms).unref();
   wait();
 }
 

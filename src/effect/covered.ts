@@ -40,7 +40,7 @@ export function coveredFiles(
     writable,
     globs: compileGlobs(patterns),
     digests,
-    buffer: Buffer.allocUnsafe(SMALL_BYTES),
+    buffer: Buffer.allocUnsafe(limits.covered_piece_bytes),
     found: [],
     matched: new Set(),
     names: 0,
@@ -126,8 +126,6 @@ function take(walk: Walk, path: string): void {
   walk.found.push([path, hashAt(walk, path)]);
 }
 
-const SMALL_BYTES = 64 * 1024;
-
 interface Hashing {
   readonly root: string;
   readonly digests: Digests;
@@ -167,7 +165,12 @@ function weigh(walk: Hashing, bytes: bigint): void {
 
 /** The first of these files that is not what it was, or `null`. */
 export function changedFile(root: string, files: readonly CoveredFile[], digests: Digests): string | null {
-  const hashing: Hashing = { root, digests, buffer: Buffer.allocUnsafe(SMALL_BYTES), bytes: 0n };
+  const hashing: Hashing = {
+    root,
+    digests,
+    buffer: Buffer.allocUnsafe(limits.covered_piece_bytes),
+    bytes: 0n,
+  };
   const changed = files.find(([path, sha256]) => {
     try {
       return hashAt(hashing, path) !== sha256;

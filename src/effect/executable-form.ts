@@ -1,5 +1,6 @@
 import { readSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { judgeElf, looksLikeElf } from './elf.ts';
 
@@ -7,9 +8,6 @@ import { judgeElf, looksLikeElf } from './elf.ts';
 export type ExecutableForm =
   | { readonly kind: 'binary'; readonly next: string | null }
   | { readonly kind: 'script'; readonly next: string; readonly words: readonly string[] };
-
-/** The kernel looks at no more of the first line. */
-const HEAD_BYTES = 256;
 
 /**
  * What the kernel would do with this open file. Everything else is refused: the C library gives a file that the kernel
@@ -20,7 +18,7 @@ export function executableForm(fd: number, path: string): ExecutableForm {
     const bytes = Buffer.alloc(length);
     return bytes.subarray(0, readSync(fd, bytes, 0, length, at));
   };
-  const head = read(0, HEAD_BYTES);
+  const head = read(0, limits.script_line_bytes);
   if (!looksLikeElf(head)) return scriptForm(head, path);
   const elf = judgeElf(read);
   return typeof elf === 'string' ? notExecutable(path, elf) : { kind: 'binary', next: elf.loader };
@@ -29,7 +27,7 @@ export function executableForm(fd: number, path: string): ExecutableForm {
 function scriptForm(head: Buffer, path: string): ExecutableForm {
   const line = head.toString('latin1').split('\n', 1)[0]!;
   if (!line.startsWith('#!')) notExecutable(path, 'it is neither a binary nor a script with a #! line');
-  if (line.length === HEAD_BYTES) notExecutable(path, 'its #! line is too long');
+  if (line.length === limits.script_line_bytes) notExecutable(path, 'its #! line is too long');
   // The kernel takes only blanks and tabs away: `#!/bin/sh\r` runs a file whose name ends with a carriage return.
   if (/[^\x20-\x7e\t]/.test(line)) notExecutable(path, 'its #! line is not plain text');
   const [next, ...words] = line

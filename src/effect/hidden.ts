@@ -60,12 +60,9 @@ function projectAround(bind: string): string | null {
   return at < 0 ? null : names.slice(0, at + 1).join('/');
 }
 
-/** A folder that changed this recently may change again without its times showing it. */
-const SETTLED_MS = 2_000;
-
 function keyOf(folder: string): string | null {
   const stats = statsOf(folder);
-  if (!stats || Date.now() - Number(stats.ctimeMs) < SETTLED_MS) return null;
+  if (!stats || Date.now() - Number(stats.ctimeMs) < limits.settled_ms) return null;
   return [stats.dev, stats.ino, stats.mtimeNs, stats.ctimeNs].join(':');
 }
 

@@ -56,7 +56,7 @@ export async function lockDescriptor(
     fds: [fd],
     env: {},
     cwd: '/',
-    timeout_ms: timeout_ms + 5_000,
+    timeout_ms: timeout_ms + limits.flock_late_ms,
     stdout_bytes: 0,
     stderr_bytes: 1024,
   });

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
+import { limits } from '../limits.ts';
 import { becoming, type ChildCommand, giveBytes, type Stdio, withoutInherited } from './child.ts';
 import { Redactor } from './redact.ts';
 
@@ -29,9 +30,6 @@ export interface Peer {
   stderr(): Buffer;
 }
 
-/** How long what a program wrote is read after it ended, or after it closed its output. */
-const LAST_WORDS_MS = 500;
-
 /** Starts a program and keeps it. There is no shell, nothing is inherited, and its whole group dies with `kill`. */
 export function startPeer(command: PeerCommand): Peer {
   const child = spawned(command);
@@ -48,7 +46,7 @@ export function startPeer(command: PeerCommand): Peer {
   child.once('error', () => over(child.pid === undefined ? 'not started' : 'ended'));
   // What it wrote last is still in the pipe, which a child of it may hold open for ever.
   const soonOver = () => {
-    ending ??= setTimeout(() => over('ended'), LAST_WORDS_MS);
+    ending ??= setTimeout(() => over('ended'), limits.last_output_ms);
   };
   child.once('exit', () => {
     killGroup(child);

@@ -132,9 +132,6 @@ export interface Digests {
   form(program: Pick<OpenProgram, 'fd' | 'path'>): ExecutableForm;
 }
 
-/** All that one tool covers, and the programs of a registry. */
-const REMEMBERED = 2 * limits.covered_files;
-
 /**
  * Hashes files, and remembers within one process those whose inode, size and change time stay the same: an interpreter
  * can be 100 MB. The change time cannot be set by a program that is not root. What stays open is what a remembered
@@ -151,7 +148,7 @@ export function createDigests(now_ms: () => number = Date.now): Digests {
     if (before !== undefined) return before;
     const now = read();
     if (!hasSettled(stats, now_ms())) return now;
-    if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
+    if (known.size >= limits.remembered_digests) known.delete(known.keys().next().value!);
     known.set(key, now);
     return now;
   }
@@ -161,7 +158,7 @@ export function createDigests(now_ms: () => number = Date.now): Digests {
       const stats = fstatSync(fd, { bigint: true });
       look?.(stats);
       return remembered(digests, stats, () => {
-        if (buffer.length === 0) buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+        if (buffer.length === 0) buffer = Buffer.allocUnsafeSlow(limits.hash_piece_bytes);
         return hashOpenFile(fd, stats, buffer);
       });
     },
@@ -169,8 +166,6 @@ export function createDigests(now_ms: () => number = Date.now): Digests {
       remembered(forms, fstatSync(fd, { bigint: true }), () => executableForm(fd, path)),
   };
 }
-
-const CHUNK_BYTES = 1024 * 1024;
 
 /**
  * Reads by position: the descriptor's own offset is left for the program that receives it. A file that changes meanwhile

@@ -14,9 +14,6 @@ const MOST: Readonly<Record<Spooled, number>> = {
   steps: limits.live_steps_bytes,
 };
 
-/** A run that is over sooner is in the record before a reader could open its spool. */
-const AFTER_MS = 100;
-
 /**
  * What a run prints while it goes on, in files that another process of this host can read. It is unsigned and for people who watch:
  * nothing rests on it, and where it cannot be written the run goes on without it.
@@ -43,7 +40,7 @@ export class Spool {
     this.#bytes[to] += bytes.length;
     this.#pending[to].push(bytes);
     if (this.#has_waited) this.#write();
-    else this.#timer ??= setTimeout(() => this.#begin(), AFTER_MS).unref();
+    else this.#timer ??= setTimeout(() => this.#begin(), limits.spool_after_ms).unref();
   }
 
   /** The record has it now. */

@@ -1,6 +1,7 @@
 /** The helper of `starter.ts`: starts the children that its parent asks for, and dies with it. */
 
 import { closeSync, constants, openSync } from 'node:fs';
+import { limits } from '../limits.ts';
 import {
   type ChildCommand,
   type ChildOutcome,
@@ -59,9 +60,6 @@ function start(
   }
 }
 
-/** A child that prints in small pieces must not cost a message for each, and one that is over soon costs none. */
-const TOGETHER_MS = 50;
-
 function printedOf(id: number): { take: OnOutput; end(): void } {
   let printed: Parameters<OnOutput>[] = [];
   let timer: NodeJS.Timeout | null = null;
@@ -73,7 +71,7 @@ function printedOf(id: number): { take: OnOutput; end(): void } {
   return {
     take: (...each) => {
       printed.push(each);
-      timer ??= setTimeout(send, TOGETHER_MS);
+      timer ??= setTimeout(send, limits.starter_gather_ms);
     },
     end: () => void (timer && clearTimeout(timer)),
   };

@@ -21,7 +21,7 @@ export interface Watching<T> {
 }
 
 /** How many ticks a look may take. They are counted, so a process that was held up does not blame the store. */
-const LATE_ticks = Math.ceil(2_000 / limits.watch_ms);
+const LATE_ticks = Math.ceil(limits.watch_late_ms / limits.watch_ms);
 
 /** Looks every `limits.watch_ms` until it finds something or is stopped. No look begins before the last one ended. */
 export function watchWhile<T>({ look, failed, late, abort }: Watched<T>): Watching<T> {

@@ -1,9 +1,9 @@
 import { sha256 } from '../canonical/digest.ts';
+import { agentLimits } from '../limits.ts';
 import { entryOf } from './catalog.ts';
 import { FALLBACK_LANGUAGE } from './language.ts';
 import { LEXICON } from './lexicon/lexicon.ts';
 import {
-  CLARIFY_ATTEMPTS,
   type ClarifyPacket,
   type EvidenceSpan,
   IDEMPOTENCY_RECIPE_REF,
@@ -95,7 +95,7 @@ function ask(request: FinderRequest, context: CandidateContext, asked: Asked): Q
     ...headOf(request),
     ...asked,
     missing_field: context.missing_field,
-    max_attempts: CLARIFY_ATTEMPTS,
+    max_attempts: agentLimits.clarify_tries,
     on_exceed: 'REFUSE',
     candidate_context_ref: contextRef(context),
   };

@@ -1,3 +1,4 @@
+import { agentLimits } from '../limits.ts';
 import { isAccounted } from './accounted.ts';
 import { askField, askWhich, contextOf, matchPacket, type Question, refusePacket } from './answer.ts';
 import type { Catalog } from './catalog.ts';
@@ -5,13 +6,7 @@ import { answeredValue, chosen } from './clarify.ts';
 import { extractFields, type Found } from './extract.ts';
 import { languagesRead } from './language.ts';
 import { missingPacket } from './missing.ts';
-import {
-  CLARIFY_ATTEMPTS,
-  type EvidenceSpan,
-  type FinderPacket,
-  type Scalar,
-  WHICH_SIMULATION,
-} from './packet.ts';
+import { type EvidenceSpan, type FinderPacket, type Scalar, WHICH_SIMULATION } from './packet.ts';
 import { nothingSaid, unaskedSaid } from './questions.ts';
 import {
   type Candidate,
@@ -189,7 +184,7 @@ function proceed(
     return told(matchPacket(request, candidate, known, !is_plain), ranked);
   }
   const attempt_index = last?.field === field ? last.attempt_index + 1 : 1;
-  if (attempt_index > CLARIFY_ATTEMPTS) return exceeded(turn);
+  if (attempt_index > agentLimits.clarify_tries) return exceeded(turn);
   const values: Record<string, Scalar> = Object.fromEntries(known.map(({ field, value }) => [field, value]));
   return asked(askField(request, candidate, values, field, { language, attempt_index }), ranked);
 }
@@ -235,7 +230,7 @@ function hearChoice(turn: Turn, clarify: ClarifyAnswer, meant: readonly Candidat
   if (choice.kind === 'declined') return missing(turn);
   if (choice.kind === 'chosen') return proceed(turn, choice.candidate, foundIn(turn, choice.candidate), null);
   const attempt_index = clarify.attempt_index + 1;
-  if (attempt_index > CLARIFY_ATTEMPTS) return exceeded(turn);
+  if (attempt_index > agentLimits.clarify_tries) return exceeded(turn);
   return asked(askWhich(request, meant, language, attempt_index), turn.ranked);
 }
 

@@ -1,5 +1,6 @@
 import { sha256 } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
+import { agentLimits } from '../limits.ts';
 import type { MissingSimulationPacket, PacketHead } from './packet.ts';
 import { type Candidate, thresholds } from './rank.ts';
 import { contentWords } from './text.ts';
@@ -10,9 +11,6 @@ export interface Searched {
   readonly best: Candidate | undefined;
 }
 
-const NAME_WORDS = 8;
-const NAME_CHARS = 200;
-
 /** Nothing Active serves the goal. A Draft that would is named, so that it is not asked for a second time. */
 export function missingPacket(
   head: PacketHead,
@@ -22,7 +20,7 @@ export function missingPacket(
   is_withdrawn: boolean,
 ): MissingSimulationPacket {
   // The wish in a few words, so that two people who want the same are counted together.
-  const words = contentWords(utterance).slice(0, NAME_WORDS);
+  const words = contentWords(utterance).slice(0, agentLimits.wish_words);
   const has_draft = (draft.best?.confidence_bp ?? 0) >= thresholds.clarify_bp;
   const category = has_draft ? 'DRAFT_EXISTS' : is_withdrawn ? 'WITHDRAWN' : 'NEW_CAPABILITY';
   const first = { stage: 'ACTIVE', found: false, ...lookedAt(active) } as const;
@@ -32,7 +30,7 @@ export function missingPacket(
     kind: 'MISSING_SIMULATION',
     ...head,
     reason_code: `MISSING_${category}`,
-    requested_capability_name_normalized: words.join('_').slice(0, NAME_CHARS),
+    requested_capability_name_normalized: words.join('_').slice(0, agentLimits.wish_chars),
     raw_user_utterance: utterance,
     category,
     worthiness_score_bp: worth(parts),

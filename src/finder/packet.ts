@@ -2,13 +2,12 @@ import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalBytesOfParsed } from '../canonical/json.ts';
 import { describeIssue } from '../event/event.ts';
-import { limits } from '../limits.ts';
+import { agentLimits, limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 
 /** The four packets of a finder, and nothing else. Every field is there, and no other is. */
 
 export const PACKET_SCHEMA_VERSION = 'keyturn-finder-packet/1';
-export const CLARIFY_ATTEMPTS = 2;
 /** Which recipe of 003 section 9 makes the key of a step: correlation, step, simulation, fields, policy snapshot. */
 export const IDEMPOTENCY_RECIPE_REF = 'keyturn-step-idempotency/1';
 /** The missing_field of a question about which simulation is meant. No field of a simulation has this name. */
@@ -87,7 +86,7 @@ const clarify = z
     missing_field: field,
     allowed_answer_formats: z.array(prose).min(2).max(3),
     attempt_index: z.int().min(1),
-    max_attempts: z.int().min(1).max(CLARIFY_ATTEMPTS),
+    max_attempts: z.int().min(1).max(agentLimits.clarify_tries),
     on_exceed: z.literal('REFUSE'),
     candidate_context_ref: digest,
   })

@@ -1,3 +1,4 @@
+import { agentLimits } from '../limits.ts';
 import type { Catalog, CatalogEntry, SimulationStatus } from './catalog.ts';
 import { type FinderRequest, utteranceFingerprint } from './request.ts';
 import { scoreAll } from './score.ts';
@@ -62,13 +63,11 @@ export function goldFor({ gold = [], utterance }: FinderRequest): ReadonlySet<st
   );
 }
 
-const MOST_RIVALS = 3;
-
 /** The first, and those that are too close to it to choose without asking. */
 export function rivals(ranked: readonly Candidate[]): Candidate[] {
   const [first] = ranked;
   if (first === undefined) return [];
   return ranked
     .filter(({ confidence_bp }) => first.confidence_bp - confidence_bp < thresholds.apart_bp)
-    .slice(0, MOST_RIVALS);
+    .slice(0, agentLimits.rivals);
 }

@@ -2,27 +2,10 @@ import { RE2JS } from 're2js';
 import * as z from 'zod';
 import { visible } from '../canonical/visible.ts';
 import { parseYaml } from '../canonical/yaml.ts';
-import { limits } from '../limits.ts';
+import { limits, simulationLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 
 /** The shape of one `simulations/*.yaml`. An unknown key is refused: its author meant it to do something. */
-
-/** The most that one simulation may hold, each with its reason. */
-export const simulationLimits = {
-  /** One file is one definition that a human reads before activating it. */
-  file_bytes: 128 * 1024,
-  /** A line that is shown to a person in one piece. */
-  line_chars: 300,
-  phrases: 32,
-  fields: 32,
-  steps: 16,
-  languages: 32,
-  /** What a field may hold when the simulation does not say. */
-  value_chars: 200,
-  pattern_chars: 512,
-  timeout_ms: 3_600_000,
-  timeout_ms_default: 30_000,
-} as const;
 
 export const PLAN_ROLLBACK = 'plan:rollback';
 

@@ -1,3 +1,4 @@
+import { agentLimits } from '../limits.ts';
 import { folded } from './fold.ts';
 
 /** How the words of a language are spelled, as the catalog writes it: which letters follow each other. */
@@ -6,8 +7,6 @@ export interface Spelling {
   readonly totals: ReadonlyMap<string, number>;
 }
 
-/** As much text of each language as tells it from the others. More would only take longer. */
-const MOST_CHARS = 20_000;
 /** With less than this a language is not known by its spelling. */
 const LEAST_TRIPLES = 200;
 
@@ -24,7 +23,7 @@ export function spellingOf(texts: Iterable<readonly [language: string, text: str
   const read = new Map<string, number>();
   for (const [language, text] of texts) {
     const chars = (read.get(language) ?? 0) + text.length;
-    if (chars > MOST_CHARS) continue;
+    if (chars > agentLimits.spelling_chars) continue;
     read.set(language, chars);
     for (const triple of triplesIn(text)) {
       const here = counts.get(triple) ?? new Map<string, number>();

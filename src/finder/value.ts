@@ -1,7 +1,8 @@
 import { RE2JS } from 're2js';
 import { visible } from '../canonical/visible.ts';
+import { simulationLimits } from '../limits.ts';
 import type { Scalar } from './packet.ts';
-import { type Field, simulationLimits } from './simulation.ts';
+import type { Field } from './simulation.ts';
 import { namedDay } from './spoken-value.ts';
 
 /** Patterns that are compiled already. A caller that reads many fields compiles each pattern once. */

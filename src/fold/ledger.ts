@@ -283,12 +283,9 @@ export class FoldedLedger implements Ledger {
   };
 }
 
-/** The keys and policies of a project are read for every intent. */
-const READ = 1000;
-
 /** Reads entries, and what it has read before not again: it goes by the hash of the bytes, not by what a row says. */
 export class EntryReader {
-  readonly #known = new Recent<Digest, HashedEntry>(READ);
+  readonly #known = new Recent<Digest, HashedEntry>(limits.remembered_entries);
 
   /** `hash` is that of the bytes. */
   readonly read = (bytes: Uint8Array, hash: Digest = leafHash(bytes)): HashedEntry => {

@@ -8,6 +8,7 @@ import type { Authorities } from '../identity/delegation.ts';
 import { type Entry, leafHash, type SealedEntry } from '../ledger/entry.ts';
 import { EntryIndex } from '../ledger/entry-index.ts';
 import { LedgerVerifier } from '../ledger/verify.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { History } from './history.ts';
 import { EntryReader, FoldedLedger, type HashedEntry, type VerifiedEntries } from './ledger.ts';
@@ -48,10 +49,6 @@ interface Part {
   newest: number;
 }
 
-/** How many intents and conversations stay folded, and how many entries stay in memory. */
-const PARTS = 1000;
-const RECENT = 1000;
-
 /**
  * A ledger, read entry by entry from its first one, each hashed and behind the one before it. People, keys, delegations and the
  * system are folded at once; an intent or a conversation when it is asked about, and then only what came since.
@@ -64,7 +61,7 @@ export class ReadEntries {
   readonly #index = new EntryIndex();
   readonly #history: History;
   readonly #recent = new Map<number, SealedEntry>();
-  readonly #parts = new Recent<string, Part>(PARTS);
+  readonly #parts = new Recent<string, Part>(limits.folded_parts);
   #entry: Entry | null = null;
 
   constructor(tenant: string, origin: string, verified: VerifiedEntries, reader = new EntryReader()) {
@@ -94,7 +91,7 @@ export class ReadEntries {
       refuse('LEDGER_FORKED', 'The entries belong to another ledger.');
     this.#index.add(subject, sealed.hash);
     this.#recent.set(seq, sealed);
-    this.#recent.delete(seq - RECENT);
+    this.#recent.delete(seq - limits.folded_entries);
   }
 
   /** The place in the chain is right. So must be the time. */

@@ -1,10 +1,8 @@
 import { brotliDecompressSync } from 'node:zlib';
 import { clearableCopy } from '../canonical/clearable.ts';
 import { isUtf8Continuation } from '../canonical/json.ts';
+import { limits } from '../limits.ts';
 import { KNOWN_PASSWORDS } from './known-passwords.ts';
-
-/** Far more than anything that is guessed early; what follows cannot make it weaker. */
-const JUDGED_BYTES = 128;
 
 /** What a guesser needs for one piece, as a power of ten. Conservative: a letter by itself counts no more than a digit. */
 const COST = { letter: 1, word: 4, known: 1, row: 2, year: 2, again: 1 } as const;
@@ -25,7 +23,7 @@ interface Piece {
 export function guessesOf(bytes: Uint8Array, known: readonly string[]): number {
   const common = hashesOf(brotliDecompressSync(Buffer.from(KNOWN_PASSWORDS, 'base64')));
   const names = known.map((name) => Buffer.from(name.toLowerCase()));
-  const plain = clearableCopy(bytes.subarray(0, JUDGED_BYTES));
+  const plain = clearableCopy(bytes.subarray(0, limits.passphrase_judged_bytes));
   for (const [at, byte] of plain.entries()) plain[at] = lower(byte);
   const read = clearableCopy(plain);
   for (const [at, byte] of read.entries()) read[at] = LOOKALIKES[byte] ?? byte;

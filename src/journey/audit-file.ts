@@ -4,6 +4,7 @@ import { type Excerpt, type ExcerptRequest, excerptOfExport } from '../audit/exc
 import { type AuditedExport, type AuditOptions, auditExport } from '../audit/ledger.ts';
 import { auditSegments } from '../audit/segments.ts';
 import type { Source } from '../audit/source.ts';
+import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 
 /** For an auditor with no project: a file, a fingerprint of the ledger key, and kept heads. */
@@ -31,13 +32,11 @@ function sourceOf(path: string): Source<Uint8Array> {
   return path === '-' ? readChunks(path) : () => readChunks(path);
 }
 
-const CHUNK_BYTES = 256 * 1024;
-
 /** The bytes of a regular file, or of standard input for `-`, in chunks. */
 export async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
   try {
     if (path === '-') yield* process.stdin as AsyncIterable<Uint8Array>;
-    else yield* (await openRegular(path)).createReadStream({ highWaterMark: CHUNK_BYTES });
+    else yield* (await openRegular(path)).createReadStream({ highWaterMark: limits.read_piece_bytes });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (error instanceof Refusal) throw error;

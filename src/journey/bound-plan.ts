@@ -1,9 +1,8 @@
 import { sha256 } from '../canonical/digest.ts';
 import { decodeUtf8, type Json, type JsonObject } from '../canonical/json.ts';
 import { readFileBeneath } from '../durable/beneath.ts';
-import { limits } from '../limits.ts';
+import { limits, planLimits } from '../limits.ts';
 import { isRaw, rawActions } from '../plan/input/actions.ts';
-import { planLimits } from '../plan/limits.ts';
 import type { FileBound, PlanBound } from '../plan/model.ts';
 import { pipelineSteps } from '../plan/pipelines.ts';
 import { Refusal } from '../refusal.ts';

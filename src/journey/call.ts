@@ -7,7 +7,7 @@ import type { Signer } from '../identity/act.ts';
 import { covers, type Delegation } from '../identity/delegation.ts';
 import { type DraftInput, parseDraft } from '../intent/envelope.ts';
 import { intentIdOfKey } from '../intent/repeat.ts';
-import { mcpLimits } from '../limits.ts';
+import { journeyLimits, mcpLimits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import { draftTurn } from './delegate-turn.ts';
@@ -219,9 +219,6 @@ export async function grantFor(
   return refused === null ? null : { refused, is_proposed: false };
 }
 
-/** A commit that something else came before is decided again, so often. */
-const AGAIN = 5;
-
 interface Turned {
   readonly seen: Digest | null;
   readonly refused: ReasonCode | null;
@@ -244,7 +241,7 @@ async function orderedUnder(
       return { seen, refused: refusal?.code ?? null, is_proposed: true };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (tries < AGAIN && STALE.has(error.code)) continue;
+      if (tries < journeyLimits.commit_tries && STALE.has(error.code)) continue;
       return { seen: null, refused: error.code, is_proposed: false };
     }
   }

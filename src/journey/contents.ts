@@ -3,19 +3,17 @@ import { parseEvent } from '../event/event.ts';
 import { disclosedBy, ObjectRecord } from '../gate/objects.ts';
 import { type Entry, openEntry } from '../ledger/entry.ts';
 import type { ExportedObject } from '../ledger/object.ts';
+import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { removalOf } from '../store/objects.ts';
 import type { Store } from '../store/store.ts';
 import type { ReadObject } from '../story/tell.ts';
 
-/** So many entries name about as many digests as are held in memory at once. A longer ledger is read more than once. */
-const TOGETHER = 250_000;
-
 /** The objects that the first `size` entries name, in the order of their digests, one at a time. */
 export async function* contentsOf(
   store: Store,
   size: number,
-  together = TOGETHER,
+  together: number = limits.objects_together,
 ): AsyncGenerator<ExportedObject> {
   const parts = Math.max(1, Math.ceil(size / together));
   for (let part = 0; part < parts; part++) {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Digest } from '../canonical/digest.ts';
-import { limits } from '../limits.ts';
+import { journeyLimits, limits } from '../limits.ts';
 import { readsPace } from '../policy/policy.ts';
 import { Refusal } from '../refusal.ts';
 import type { Context } from './context.ts';
@@ -49,7 +49,7 @@ export async function countsCapabilities({ rules }: Context, snapshot: Digest): 
  */
 async function untilFresh<T>(act: () => Promise<T>): Promise<T> {
   const until_ms = performance.now() + limits.grant_decision_ms;
-  for (let pause_ms = 1; ; pause_ms = Math.min(2 * pause_ms, LONGEST_PAUSE_MS)) {
+  for (let pause_ms = 1; ; pause_ms = Math.min(2 * pause_ms, journeyLimits.grant_pause_ms)) {
     try {
       return await act();
     } catch (error) {
@@ -60,5 +60,3 @@ async function untilFresh<T>(act: () => Promise<T>): Promise<T> {
     await setTimeout(Math.random() * pause_ms);
   }
 }
-
-const LONGEST_PAUSE_MS = 64;

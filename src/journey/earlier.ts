@@ -2,6 +2,7 @@ import { canonicalText, type Json } from '../canonical/json.ts';
 import type { Approval, IntentState } from '../gate/state.ts';
 import { statusWordOf } from '../gate/status-word.ts';
 import type { Envelope } from '../intent/envelope.ts';
+import { journeyLimits } from '../limits.ts';
 import type { McpEffect } from '../mcp-call/effect.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { Refusal } from '../refusal.ts';
@@ -25,9 +26,6 @@ export interface Earlier {
   /** None where the two are the same; null where the earlier one was erased. */
   readonly differences: readonly Difference[] | null;
 }
-
-/** How many intents of the tool are looked at, newest first. */
-const LOOKED_AT = 200;
 
 /**
  * Found by an index, and told by the signed entries alone: a row that claims an approval which no entry holds is passed over.
@@ -63,7 +61,10 @@ export async function changesTo(
 
 /** The ids of intents that this human approved, by their rows; the latest approval first. */
 async function candidatesFor({ store }: Context, state: IntentState, name: string): Promise<string[]> {
-  const rows = await store.page('intent', newestBefore(LOOKED_AT, undefined, ['tool', [state.tool]]));
+  const rows = await store.page(
+    'intent',
+    newestBefore(journeyLimits.earlier_intents, undefined, ['tool', [state.tool]]),
+  );
   return rows
     .flatMap(({ state: one }) => {
       const approval = one.intent_id === state.intent_id ? undefined : approvalBy(one, name);
@@ -186,14 +187,11 @@ function callsIn({ effect, alternates }: Envelope): Json[] {
   return [effect, ...alternates].map(({ digest: _, ...call }) => call as unknown as Json);
 }
 
-/** How many intents of a proposer are looked at for the same request. */
-const TWINS_AMONG = 50;
-
 /** The newest other intent of the same proposer that asks for the same calls and has not run. The goal may say it in other words. */
 export async function pendingTwin(context: Context, intent_id: string): Promise<string | null> {
   const own = await requireIntent(context, intent_id);
   const calls = canonicalText(callsIn((await openAsked(context, own)).envelope));
-  const page = newestBefore(TWINS_AMONG, undefined, ['proposer', [own.proposer]]);
+  const page = newestBefore(journeyLimits.twin_intents, undefined, ['proposer', [own.proposer]]);
   const rows = await context.store.page('intent', page);
   const now = context.clock();
   for (const { state } of rows) {

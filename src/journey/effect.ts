@@ -1,6 +1,7 @@
 import { callOf, requireTold } from '../gate/asked.ts';
 import type { IntentState } from '../gate/state.ts';
 import { type EnvelopeDraft, openEnvelope } from '../intent/envelope.ts';
+import { journeyLimits } from '../limits.ts';
 import type { PlanSpec } from '../plan/spec.ts';
 import { refuse } from '../refusal.ts';
 import type { Asked, Context } from './context.ts';
@@ -60,12 +61,9 @@ export async function openAsked({ store, memory }: Context, state: IntentState):
     effect: openEffect(bytes[1]),
   };
   requireTold(asked.envelope, state);
-  if (bytes[0].length + bytes[1].length <= SMALL_bytes) memory.asked.set(key, asked);
+  if (bytes[0].length + bytes[1].length <= journeyLimits.kept_question_bytes) memory.asked.set(key, asked);
   return asked;
 }
-
-/** A plan can be large, and is asked about seldom. */
-const SMALL_bytes = 16_384;
 
 async function deriveCall(
   context: Context,

@@ -3,6 +3,7 @@ import { type Event, parseEvent } from '../event/event.ts';
 import { isKept, type NamedObject, type ObjectRole, objectsOf } from '../gate/objects.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { openEntry } from '../ledger/entry.ts';
+import { journeyLimits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
 import type { Context } from './context.ts';
@@ -35,9 +36,6 @@ interface Holder {
   readonly role: ObjectRole;
   readonly digest: Digest;
 }
-
-/** So many entries are listed. More would be read by no person. */
-const LISTED = 50;
 
 /** Everything that rests on an object. Reads the whole ledger once or twice; changes nothing. */
 export async function explainErase({ store }: Context, digest: Digest): Promise<Erasure> {
@@ -76,7 +74,8 @@ async function holdersOf(store: Store, digests: readonly Digest[]): Promise<Foun
         if (!digests.includes(digest)) continue;
         const { seq, at, kind, subject } = entry;
         if (!subjects.has(subject)) subjects.set(subject, role);
-        if (named_by.length < LISTED) named_by.push({ seq, at, kind, subject, role, digest });
+        if (named_by.length < journeyLimits.erasure_listed)
+          named_by.push({ seq, at, kind, subject, role, digest });
       }
     }
   }

@@ -3,7 +3,7 @@ import { needsDispatch } from '../gate/agent-core.ts';
 import { currentCapability } from '../gate/capability.ts';
 import type { Capability, IntentState } from '../gate/state.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { limits } from '../limits.ts';
+import { journeyLimits, limits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import { isForThisHost } from './addressed.ts';
 import { keepBeating } from './beat.ts';
@@ -76,7 +76,7 @@ export async function executeOrders(opened: Context, request: ExecuteRequest): P
       void done.then((is_over) => {
         begun.delete(done);
         // Until the order lapses.
-        if (!is_over) setTimeout(() => add(intent_id), AGAIN_MS).unref();
+        if (!is_over) setTimeout(() => add(intent_id), journeyLimits.order_again_ms).unref();
         begin();
       });
     }
@@ -156,7 +156,6 @@ function openOrder(state: IntentState, now: Date): Capability | null {
   }
 }
 
-const AGAIN_MS = 500;
 /** Nothing was decided: it is asked again. */
 const UNASKED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'SERVICE_UNREACHABLE',

@@ -1,5 +1,6 @@
 import { isIdBeginning } from '../canonical/uuid.ts';
 import type { Run } from '../gate/state.ts';
+import { journeyLimits } from '../limits.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import { allIntents, goalOf } from './list.ts';
@@ -18,20 +19,19 @@ export async function findId(context: Context, { of, id }: FindRequest): Promise
   if (of === 'conversation') {
     // Callers choose these ids, so one can be the beginning of another.
     if (await context.store.find('agent', id)) return id;
-    if (id.length < LEAST_CHARS) refuse(UNKNOWN[of]);
+    if (id.length < journeyLimits.id_chars_min) refuse(UNKNOWN[of]);
   } else requireBeginning(id);
-  const found = await context.store.keys(of === 'conversation' ? 'agent' : of, id, MOST);
+  const found = await context.store.keys(
+    of === 'conversation' ? 'agent' : of,
+    id,
+    journeyLimits.id_candidates,
+  );
   if (found.length > 1) {
     const told = found.map(async (one) => [one, await aboutOf(context, of, one)] as const);
     refuseAmbiguous(of === 'capability' ? 'capabilities' : `${of}s`, id, await Promise.all(told));
   }
   return found[0] ?? refuse(UNKNOWN[of], `No ${of} has an id that begins with "${id}".`);
 }
-
-/** Shorter ones are typed by mistake. */
-const LEAST_CHARS = 4;
-/** How many candidates are read. */
-const MOST = 6;
 
 const UNKNOWN: Readonly<Record<Findable, ReasonCode>> = {
   intent: 'INTENT_NOT_FOUND',
@@ -49,8 +49,10 @@ function requireBeginning(id: string): void {
 type Candidate = readonly [id: string, about: string];
 
 function refuseAmbiguous(what: string, id: string, candidates: readonly Candidate[]): never {
-  const shown = candidates.slice(0, MOST - 1).map(([one, about]) => `${one} (${about})`);
-  const more = candidates.length === MOST ? ', and more' : '';
+  const shown = candidates
+    .slice(0, journeyLimits.id_candidates - 1)
+    .map(([one, about]) => `${one} (${about})`);
+  const more = candidates.length === journeyLimits.id_candidates ? ', and more' : '';
   return refuse(
     'ID_AMBIGUOUS',
     `${shown.length}${more === '' ? '' : ' or more'} ${what} fit "${id}": ${shown.join(', ')}${more}.`,
@@ -65,10 +67,8 @@ async function aboutOf(context: Context, of: Findable, id: string): Promise<stri
   const intent_id = of === 'intent' ? id : ((await store.find(of, id))?.intent_id ?? '');
   const state = await store.find('intent', intent_id);
   const goal = state && (await goalOf(context, state));
-  return (goal ?? 'its goal cannot be read').slice(0, GOAL_CHARS);
+  return (goal ?? 'its goal cannot be read').slice(0, journeyLimits.shown_goal_chars);
 }
-
-const GOAL_CHARS = 60;
 
 /** The run of a plan that was asked for last, instead of an id. */
 export const LAST = 'last';
@@ -87,11 +87,11 @@ export async function runNamed(context: Context, name: string): Promise<string> 
   const { store } = context;
   if (await store.find('execution', name)) return name;
   const found = new Map<string, string>();
-  for (const id of await store.keys('execution', name, MOST))
+  for (const id of await store.keys('execution', name, journeyLimits.id_candidates))
     found.set(id, (await store.find('execution', id))!.intent_id);
-  const intents = await store.keys('intent', name, MOST);
+  const intents = await store.keys('intent', name, journeyLimits.id_candidates);
   // Those that were not read may have run as well. An agent can choose ids that begin like another one.
-  if (intents.length === MOST) {
+  if (intents.length === journeyLimits.id_candidates) {
     const told = intents.map(async (id) => [id, await aboutOf(context, 'intent', id)] as const);
     refuseAmbiguous('intents', name, await Promise.all(told));
   }

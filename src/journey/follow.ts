@@ -1,4 +1,5 @@
 import { type Entry, openEntry } from '../ledger/entry.ts';
+import { journeyLimits } from '../limits.ts';
 import type { Context } from './context.ts';
 import { wakerOf } from './follower.ts';
 
@@ -7,12 +8,6 @@ export interface FollowRequest {
   readonly from: number;
   readonly signal: AbortSignal;
 }
-
-/** How often it looks without any news. */
-const FLOOR_MS = 60_000;
-
-/** Kept for one that takes them more slowly than they come. One that is slower still reads them from the store. */
-const KEPT = 1_000;
 
 /** The entries of the ledger as they come, from any process, until the signal ends it. Rejects where the store is gone. */
 export async function* follow(
@@ -25,7 +20,7 @@ export async function* follow(
   let failed: { readonly error: unknown } | null = null;
   const waker = wakerOf(signal);
   const tell = (entry: Entry) => {
-    is_behind ||= told.length >= KEPT;
+    is_behind ||= told.length >= journeyLimits.follow_entries;
     if (!is_behind) told.push(entry);
     waker.wake();
   };
@@ -59,8 +54,8 @@ export async function* follow(
       }
       if (news.length > 0 || is_behind) continue;
       const waits_from = performance.now();
-      await waker.wait(FLOOR_MS);
-      is_behind ||= performance.now() - waits_from >= FLOOR_MS;
+      await waker.wait(journeyLimits.follow_look_ms);
+      is_behind ||= performance.now() - waits_from >= journeyLimits.follow_look_ms;
       if (failed) throw (failed as { error: unknown }).error;
     }
   } finally {

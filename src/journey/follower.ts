@@ -1,4 +1,5 @@
 import { type Entry, openEntry } from '../ledger/entry.ts';
+import { journeyLimits } from '../limits.ts';
 import type { Store } from '../store/store.ts';
 
 export interface News {
@@ -13,10 +14,6 @@ export interface Listener {
   /** The ledger can no longer be followed, and nothing more is told. */
   fail(error: unknown): void;
 }
-
-/** How often the ledger is looked at: without notifications that it grew, and with them. */
-const LOOK_MS = 25;
-const FLOOR_MS = 2_000;
 
 /** Looks for new entries once for all listeners of this process, and only while there is one. */
 export class Follower {
@@ -77,7 +74,7 @@ export class Follower {
       while (this.#listeners.size > 0) {
         const tip = await this.#store.tip();
         if (tip.size > size) size = await this.#tell(size);
-        else await waker.wait(stop ? FLOOR_MS : LOOK_MS);
+        else await waker.wait(stop ? journeyLimits.ledger_look_told_ms : journeyLimits.ledger_look_ms);
       }
     } catch (error) {
       for (const listener of this.#listeners) listener.fail(error);

@@ -3,7 +3,7 @@ import { parseEvent } from '../event/event.ts';
 import { objectsOf } from '../gate/objects.ts';
 import { signActs } from '../identity/act.ts';
 import { openEntry } from '../ledger/entry.ts';
-import { limits } from '../limits.ts';
+import { journeyLimits, limits } from '../limits.ts';
 import { expireManifest } from '../plan/report/archive.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { HeldObject } from '../store/store.ts';
@@ -25,9 +25,6 @@ export interface GcObjects {
   readonly removes: readonly GcObject[];
   readonly keeps: readonly GcStay[];
 }
-
-/** So many digests are listed of what stays for one reason. */
-const LISTED = 20;
 
 /** What a gc would remove of the store. Touches nothing, records nothing. */
 export async function previewObjects(context: Context, policy: GcPolicy): Promise<GcObjects> {
@@ -51,7 +48,7 @@ export async function previewObjects(context: Context, policy: GcPolicy): Promis
     why,
     objects: kept.length,
     bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0),
-    digests: kept.slice(0, LISTED).map(({ digest }) => digest),
+    digests: kept.slice(0, journeyLimits.gc_listed).map(({ digest }) => digest),
   }));
   return { removes, keeps };
 }
@@ -94,11 +91,6 @@ export interface ObjectsOutcome {
   readonly message: string | null;
 }
 
-/** So many objects go with one commit: few enough that no other writer waits long for it. */
-const TOGETHER = 100;
-/** How often one commit is decided again on a ledger that goes on growing. */
-const ATTEMPTS = 20;
-
 /**
  * Removes objects that a human saw in a preview and that nothing needs now. The bytes go in the transaction that records it, so a
  * process that is killed leaves either both or neither.
@@ -117,8 +109,13 @@ export async function removeObjects(context: Context, request: GcRequest): Promi
   const outcome = { objects: 0, bytes: 0, kept };
   let { size } = look;
   try {
-    for (let i = 0; i < chosen.length; i += TOGETHER) {
-      const removed = await removeTogether(context, request, chosen.slice(i, i + TOGETHER), size);
+    for (let i = 0; i < chosen.length; i += journeyLimits.gc_objects) {
+      const removed = await removeTogether(
+        context,
+        request,
+        chosen.slice(i, i + journeyLimits.gc_objects),
+        size,
+      );
       size = removed.size;
       kept.push(...removed.kept);
       outcome.objects += removed.objects.length;
@@ -150,7 +147,7 @@ async function removeTogether(
   let size = from;
   let objects = chosen;
   const kept: Digest[] = [];
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < journeyLimits.gc_tries; attempt++) {
     const news = await touchedSince(context, size);
     size = news.size;
     const isTouched = ({ digest, subjects }: LookedAt) =>

@@ -1,6 +1,7 @@
 import type { IntentState, IntentStatus } from '../gate/state.ts';
 import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
 import { openEnvelope } from '../intent/envelope.ts';
+import { journeyLimits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { Page, PagedRow } from '../store/store.ts';
 import { type Context, humansNow } from './context.ts';
@@ -137,7 +138,7 @@ async function isAlone(context: Context, needs: string | undefined): Promise<boo
 export interface NextNeeded {
   /** Null where nothing waits for this human. */
   readonly intent_id: string | null;
-  /** How many wait after it, counted up to `MORE_COUNTED`. */
+  /** How many wait after it, counted up to `more_counted`. */
   readonly more: number;
 }
 
@@ -161,12 +162,10 @@ export async function nextNeeded(context: Context, { needs, after }: NextRequest
     if (!fits(state, statusWordOf(state, now), { needs }, is_alone)) continue;
     if (!isAsked(await reviewersOf(context, state), { needs })) continue;
     if (intent_id === null) intent_id = state.intent_id;
-    else if (++more === MORE_COUNTED) break;
+    else if (++more === journeyLimits.more_counted) break;
   }
   return { intent_id, more };
 }
-
-const MORE_COUNTED = 1_000;
 
 /** Every intent, oldest first unless told, or those of one status. */
 export async function* allIntents(
@@ -176,15 +175,13 @@ export async function* allIntents(
 ): AsyncGenerator<IntentState> {
   for (let beyond: number | undefined; ; ) {
     const page: PagedRow<'intent'>[] = await store.page('intent', {
-      limit: ALL,
+      limit: journeyLimits.scan_rows,
       newest_first,
       ...(status && { by: ['status', [status]] }),
       ...(beyond !== undefined && { beyond }),
     });
     for (const { state } of page) yield state;
-    if (page.length < ALL) return;
+    if (page.length < journeyLimits.scan_rows) return;
     beyond = page.at(-1)!.seq;
   }
 }
-
-const ALL = 500;

@@ -3,7 +3,7 @@ import { visible } from '../canonical/visible.ts';
 import type { OnOutput } from '../effect/child.ts';
 import { readSpool, removeSpool, Spool, spooledRuns } from '../effect/spool.ts';
 import type { IntentState, Run } from '../gate/state.ts';
-import { limits } from '../limits.ts';
+import { journeyLimits, limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { printedText } from '../story/tell.ts';
 import { type Context, requireIntent } from './context.ts';
@@ -124,10 +124,6 @@ export interface LivePart {
   readonly has_more: boolean;
 }
 
-/** How often another process may have written something: of this host, and of another one. */
-const LOOK_MS = 50;
-const LOOK_ELSEWHERE_MS = 250;
-
 /** What came since, as soon as something did, or the time is over. */
 export async function liveOutput(context: Context, request: LiveRequest): Promise<LiveOutput> {
   const { execution_id, wait_ms, signal } = request;
@@ -141,7 +137,8 @@ export async function liveOutput(context: Context, request: LiveRequest): Promis
       const found = await liveNow(context, intent_id, request);
       const rest_ms = until_ms - performance.now();
       if (found.state !== 'going' || hasNews(found, request) || rest_ms <= 0) return found;
-      const look_ms = found.source === 'other host' ? LOOK_ELSEWHERE_MS : LOOK_MS;
+      const look_ms =
+        found.source === 'other host' ? journeyLimits.live_look_elsewhere_ms : journeyLimits.live_look_ms;
       await soonest(news.came, Math.min(rest_ms, look_ms), signal);
     } finally {
       news.end();

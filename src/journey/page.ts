@@ -1,6 +1,7 @@
 import { sha256 } from '../canonical/digest.ts';
 import { canonicalText, type JsonObject } from '../canonical/json.ts';
 import { skimEntry } from '../ledger/entry.ts';
+import { journeyLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Page } from '../store/store.ts';
 import type { Context } from './context.ts';
@@ -33,11 +34,6 @@ export interface ListedPage<T> {
   readonly next: string | null;
 }
 
-/** How many rows one page looks at, for a filter that fits few of them. */
-const LOOKED_AT = 1_000;
-/** How many are read at once, where the first ones did not fill the page. */
-const BATCH = 200;
-
 /** What a page costs does not depend on how many rows there are. */
 export async function pageOf<S, T>(
   context: Context,
@@ -50,7 +46,11 @@ export async function pageOf<S, T>(
   const end = await placeBefore(context, until);
   const place = cursor === undefined ? undefined : await placeOf(context, cursor, list, filter);
   let beyond = end === undefined || place === undefined ? (end ?? place) : Math.min(end, place);
-  for (let looked = 0, size = limit + 1; looked < LOOKED_AT; looked += size, size = Math.max(size, BATCH)) {
+  for (
+    let looked = 0, size = limit + 1;
+    looked < journeyLimits.page_looked_at;
+    looked += size, size = Math.max(size, journeyLimits.page_batch)
+  ) {
     const rows = await batch(size, beyond);
     for (const { seq, state } of rows) {
       if (since !== undefined && at(state) < since) return { found, next: null };

@@ -2,6 +2,7 @@ import { closeSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { isRunLocked, openRunLock } from '../effect/run-lock.ts';
+import { journeyLimits } from '../limits.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { areApart, type Touched, touchedBy, touchedByUndo } from '../plan/touched.ts';
 import { refuse } from '../refusal.ts';
@@ -89,11 +90,9 @@ function isApart(context: Context, id: string, touched: Touched): boolean {
   }
 }
 
-const LOOK_MS = 10;
-
 async function untilOver(context: Context, id: string, isWanted: PlanTurn['isWanted']): Promise<void> {
   while (isGoing(context, id)) {
     if (isWanted?.() === false) refuse('CONFIRMATION_DECLINED');
-    await setTimeout(LOOK_MS);
+    await setTimeout(journeyLimits.plan_turn_look_ms);
   }
 }

@@ -7,7 +7,7 @@ import { isAuditor } from '../identity/auditor.ts';
 import { hasKey, type Principal } from '../identity/principal.ts';
 import { type Envelope, type EnvelopeDraft, freezeEnvelope } from '../intent/envelope.ts';
 import { asksForTheSame, intentIdOfKey, type ProposalKey, receiptOf } from '../intent/repeat.ts';
-import { limits } from '../limits.ts';
+import { journeyLimits, limits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { requirePathsInSandbox } from '../tool/hidden-path.ts';
 import { toolNamed } from '../tool/select.ts';
@@ -298,12 +298,13 @@ export async function refuseUnnamed(context: Context): Promise<never> {
     : refuse('PROPOSER_AMBIGUOUS', `It is not clear who proposes this: ${names}.`);
 }
 
-const NAMED = 10;
-
 function named(principals: readonly Principal[]): string {
   const names = principals.filter((one) => !isAuditor(one)).map(({ name }) => name);
-  const more = names.length > NAMED ? [`${names.length - NAMED} more`] : [];
-  return [...names.slice(0, NAMED), ...more].join(' or ');
+  const more =
+    names.length > journeyLimits.named_principals
+      ? [`${names.length - journeyLimits.named_principals} more`]
+      : [];
+  return [...names.slice(0, journeyLimits.named_principals), ...more].join(' or ');
 }
 
 function requireActive(principal: Principal | null, name: string): Principal {

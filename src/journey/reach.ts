@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { canonicalScope, isScopeWithin, type ResourceScope } from '../capability/scope.ts';
 import { requireSqlRunner } from '../effect/sql/confine.ts';
 import { isWithin, projectPaths } from '../intent/path.ts';
+import { journeyLimits } from '../limits.ts';
 import { secretsOfStart } from '../mcp-call/accepted.ts';
 import type { McpEffect } from '../mcp-call/effect.ts';
 import { protectedWithin, protectionWith } from '../plan/input/protection.ts';
@@ -127,15 +128,13 @@ function planScope(effect: PlanEffect): ResourceScope {
   };
 }
 
-const NAMED = 64;
-const NAMED_CHARS = 6000;
-
 /**
  * A token is short. Where it cannot name every path it names their folders, then the project. Which bytes may change is
  * fixed by the effect's digest all the same.
  */
 function namedShortly(paths: readonly string[]): readonly string[] {
-  const fits = (some: readonly string[]) => some.length <= NAMED && some.join().length <= NAMED_CHARS;
+  const fits = (some: readonly string[]) =>
+    some.length <= journeyLimits.reach_paths && some.join().length <= journeyLimits.reach_chars;
   if (fits(paths)) return paths;
   const folders = [...new Set(paths.map((path) => dirname(path)))];
   // Paths of the machine and of the project do not cover each other.

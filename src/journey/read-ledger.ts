@@ -3,11 +3,9 @@ import type { EntryReader, VerifiedEntries } from '../fold/ledger.ts';
 import { type LedgerStanding, ReadEntries, type StandingWith, type Tellable } from '../fold/read.ts';
 import type { States } from '../fold/row.ts';
 import type { SealedEntry } from '../ledger/entry.ts';
+import { journeyLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Store, Tip } from '../store/store.ts';
-
-/** So long entries are read at most before something else has its turn. */
-const TURN_ms = 10;
 
 /**
  * The ledger of a store as this process has read it, all of it once and then what follows. The attacker can write to the database and
@@ -69,7 +67,7 @@ export class ReadLedger {
         // What is stored past the end is no part of the ledger.
         if (this.#read.size === size) return;
         this.#append(sealed);
-        if (performance.now() - from_ms < TURN_ms) continue;
+        if (performance.now() - from_ms < journeyLimits.read_turn_ms) continue;
         await setImmediate();
         from_ms = performance.now();
       }

@@ -4,6 +4,7 @@ import { sha256 } from '../canonical/digest.ts';
 import { type SealedBytes, sealBytes } from '../canonical/sealed.ts';
 import type { Body, Event } from '../event/event.ts';
 import type { IntentState } from '../gate/state.ts';
+import { journeyLimits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import type { Captured, Ended } from './derived.ts';
@@ -127,9 +128,6 @@ interface Found {
   readonly violation: Violation;
 }
 
-/** How long the store is asked for what the record of a violation would be fuller with. */
-const READ_ms = 2_000;
-
 /**
  * What is outstanding now, and the decision if it may still be kept. A store that is away is not asked for long: the
  * outcome is worth more, and the commit waits for the server by itself.
@@ -153,7 +151,10 @@ async function foundNow(
   });
   const late = new AbortController();
   try {
-    return await Promise.race([read().catch(() => without), pause(READ_ms, without, late)]);
+    return await Promise.race([
+      read().catch(() => without),
+      pause(journeyLimits.violation_read_ms, without, late),
+    ]);
   } finally {
     late.abort();
   }

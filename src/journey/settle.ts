@@ -5,6 +5,7 @@ import type { Event } from '../event/event.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
+import { journeyLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type Context, requireIntent } from './context.ts';
 import { lifeOf } from './life.ts';
@@ -32,7 +33,8 @@ export async function resolve(
   if (run?.execution_id !== execution_id || !isInDoubt(state)) refuse('RESOLVE_NOT_DUE');
   if (state.status === 'claimed') requireDead(context, execution_id, run.executor, request.host_is_dead);
   // A human who looked before the tool ended did not see what it did after that: `did_not_happen` is refused while it lives.
-  const most_ms = outcome === 'did_not_happen' && state.status === 'claimed' ? 0 : ENDING_MS;
+  const most_ms =
+    outcome === 'did_not_happen' && state.status === 'claimed' ? 0 : journeyLimits.run_ending_ms;
   await requireLetGo(context, execution_id, most_ms);
   const facts = { execution_id, attempt: run.attempt, outcome, reason };
   const resolved = await signAct(
@@ -65,20 +67,17 @@ export function requireDead(
     refuse('RUN_STILL_ALIVE', `The run belongs to host ${executor.host}.`);
 }
 
-/** A sandbox ends a moment after its tool. */
-const ENDING_MS = 1_000;
-
 /** Nor while something that the run started is still there, although its process is not. */
 export async function requireLetGo(
   context: Context,
   execution_id: string,
-  most_ms = ENDING_MS,
+  most_ms: number = journeyLimits.run_ending_ms,
 ): Promise<void> {
   const until_ms = performance.now() + most_ms;
   while (isRunLocked(runLock(context, execution_id))) {
     if (performance.now() >= until_ms)
       refuse('RUN_STILL_ALIVE', 'The tool outlived the process that started it, and is still running.');
-    await setTimeout(20);
+    await setTimeout(journeyLimits.run_ending_look_ms);
   }
 }
 

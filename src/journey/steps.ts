@@ -1,7 +1,4 @@
-/** So long the steps of callers may go on before timers, children and the network have their turn. */
-const TURN_ms = 20;
-/** However quick the last ones were: the next ones may be of another kind. */
-const MOST = 12;
+import { journeyLimits } from '../limits.ts';
 
 /**
  * One gate for the steps of all journeys. A step is what a caller does between two waits, such as for a commit: a millisecond or more
@@ -32,8 +29,8 @@ export function stepGate(now_ms: () => number = () => performance.now()): () => 
       is_busy = false;
       return;
     }
-    const fitting = Math.floor((admitted * TURN_ms) / (now_ms() - since_ms));
-    const count = Math.max(1, Math.min(fitting, 2 * admitted, MOST));
+    const fitting = Math.floor((admitted * journeyLimits.step_turn_ms) / (now_ms() - since_ms));
+    const count = Math.max(1, Math.min(fitting, 2 * admitted, journeyLimits.steps_together));
     // What these steps asked for is committed in one batch, in a turn of its own: the next one.
     setImmediate(() => setImmediate(() => admit(count)));
   }

@@ -1,5 +1,5 @@
 import type { IntentStatus } from '../gate/state.ts';
-import { limits } from '../limits.ts';
+import { journeyLimits, limits } from '../limits.ts';
 import { type Context, requireIntent } from './context.ts';
 import { lostOrNot } from './life.ts';
 import { type IntentResult, resultOf } from './result.ts';
@@ -36,15 +36,12 @@ export async function waitFor(
       if (is_lost && found.run?.execution_id === state.runs.at(-1)!.execution_id) return found;
       // No entry says that something expired, or that the process of a run died.
       const expires_ms = Date.parse(state.expires_at) - context.clock().getTime();
-      await soonest(news.came, found.status === 'claimed' ? LIFE_MS : expires_ms, signal);
+      await soonest(news.came, found.status === 'claimed' ? journeyLimits.run_look_ms : expires_ms, signal);
     } finally {
       news.end();
     }
   }
 }
-
-/** How often it is looked whether the process of a run still lives. */
-const LIFE_MS = 2_000;
 
 /** Until one of them comes. */
 export async function soonest(came: Promise<void>, expires_ms: number, signal?: AbortSignal): Promise<void> {

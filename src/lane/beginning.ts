@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Digest } from '../canonical/digest.ts';
+import { limits } from '../limits.ts';
 
 /** The first bytes of a file that is only ever appended to. */
 export interface Beginning {
@@ -35,12 +36,10 @@ function withFile<T>(path: string, act: (fd: number) => T): T {
   }
 }
 
-const BLOCK_BYTES = 256 * 1024;
-
 /** Of the first `bytes`, or of fewer when the file ends before. */
 function digestOf(fd: number, bytes: number): Digest {
   const hash = createHash('sha256');
-  const block = Buffer.allocUnsafe(BLOCK_BYTES);
+  const block = Buffer.allocUnsafe(limits.read_piece_bytes);
   for (let at = 0; at < bytes; ) {
     const count = readSync(fd, block, 0, Math.min(block.length, bytes - at), at);
     if (count === 0) break;

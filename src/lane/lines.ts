@@ -97,12 +97,9 @@ async function parseStrictly(text: string): Promise<unknown> {
   return parseJson(text, limits.queue_line_bytes);
 }
 
-// Larger than the longest line, so that a block always holds a whole one.
-const BLOCK_BYTES = 256 * 1024;
-
 /** The text of the file in blocks of whole lines: memory stays flat over any length. */
 function* blocks(fd: number, name: string): Generator<string> {
-  const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
+  const buffer = Buffer.allocUnsafe(limits.read_piece_bytes);
   let kept = 0;
   let total = 0;
   for (;;) {

@@ -1,8 +1,8 @@
 import { sha256 } from '../canonical/digest.ts';
+import { mcpLimits } from '../limits.ts';
 
 /** What every client takes as the name of a tool. */
 const PLAIN = /[^A-Za-z0-9_-]/g;
-const MOST_CHARS = 64;
 const MARK_CHARS = 9;
 
 /**
@@ -13,8 +13,9 @@ const MARK_CHARS = 9;
 export function calledName(server: string, tool: string): string {
   const plain = tool.replace(PLAIN, '_');
   const whole = `${server}__${plain}`;
-  if (plain === tool && whole.length <= MOST_CHARS && !LOOKS_MARKED.test(whole)) return whole;
-  return `${whole.slice(0, MOST_CHARS - MARK_CHARS)}-${sha256(tool).slice(0, MARK_CHARS - 1)}`;
+  if (plain === tool && whole.length <= mcpLimits.client_name_chars && !LOOKS_MARKED.test(whole))
+    return whole;
+  return `${whole.slice(0, mcpLimits.client_name_chars - MARK_CHARS)}-${sha256(tool).slice(0, MARK_CHARS - 1)}`;
 }
 
 /** A tool whose own name ends like a mark gets one, too. */

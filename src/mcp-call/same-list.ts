@@ -1,8 +1,6 @@
 import type { Json } from '../canonical/json.ts';
+import { mcpLimits } from '../limits.ts';
 import type { ToolDefinition } from './definition.ts';
-
-/** The longest list that is kept as it came. */
-const KEPT_BYTES = 1024 * 1024;
 
 interface Kept {
   /** The line without its id: what stands before it, and after it. */
@@ -39,7 +37,7 @@ export class SameList {
   }
 
   keep(line: Buffer | null, id: number, result: Json, definitions: readonly ToolDefinition[]): void {
-    const at = line === null || line.length > KEPT_BYTES ? null : idAt(line, id);
+    const at = line === null || line.length > mcpLimits.kept_list_bytes ? null : idAt(line, id);
     this.#kept = at === null ? null : { ...partsOf(line!, at, id), result, definitions };
   }
 }

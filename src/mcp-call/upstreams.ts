@@ -119,16 +119,13 @@ interface Listing {
   is_under_way: boolean;
 }
 
-const SAID_LINES = 10;
-const SAID_CHARS = 300;
-
 /** The words of a server that failed. What matters is often before the last line: a stack trace ends with its least. */
 function lastLines(stderr: Buffer): string[] {
   const lines = stderr
     .toString('utf8')
     .split('\n')
     .filter((line) => line.trim() !== '');
-  return lines.slice(-SAID_LINES).map((line) => line.trimEnd().slice(0, SAID_CHARS));
+  return lines.slice(-mcpLimits.said_lines).map((line) => line.trimEnd().slice(0, mcpLimits.said_chars));
 }
 
 async function opened(

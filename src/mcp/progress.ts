@@ -91,10 +91,6 @@ export function hearRun(
 
 type Progress = NonNullable<Result<'runs.progress'>['progress']>;
 
-/** How often it is looked whether the run has begun, and how long one look at it waits for something new. */
-const BEGUN_MS = 250;
-const NEWS_MS = 5_000;
-
 async function followElsewhere(
   face: Face,
   intent_id: string,
@@ -105,11 +101,11 @@ async function followElsewhere(
   for (;;) {
     execution_id = (await face.intents.result({ intent_id })).run?.execution_id;
     if (execution_id !== undefined) break;
-    await after(BEGUN_MS, null, { signal, ref: false });
+    await after(mcpLimits.begun_look_ms, null, { signal, ref: false });
   }
   for (let progress_after: number | undefined; ; ) {
     const known = progress_after === undefined ? {} : { progress_after };
-    const asked = { execution_id, ...known, wait_ms: NEWS_MS, signal };
+    const asked = { execution_id, ...known, wait_ms: mcpLimits.progress_wait_ms, signal };
     const { state, progress } = await face.runs.progress(asked);
     if (progress !== null) {
       tell(progress);

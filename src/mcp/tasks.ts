@@ -14,8 +14,6 @@ import { answerInTask, askedInTask } from './task-input.ts';
 type Ended = Result<'intents.result'>;
 type Intent = Result<'intents.get'>;
 
-const POLL_MS = 1_000;
-
 function statusOf(
   { standing, is_over, run }: Ended,
   error: object | null,
@@ -86,8 +84,16 @@ function unknownTask(error: unknown): never {
   throw error;
 }
 
-const modern = (base: JsonObject): JsonObject => ({ ...base, ttlMs: null, pollIntervalMs: POLL_MS });
-const legacy = (base: JsonObject): JsonObject => ({ ...base, ttl: null, pollInterval: POLL_MS });
+const modern = (base: JsonObject): JsonObject => ({
+  ...base,
+  ttlMs: null,
+  pollIntervalMs: mcpLimits.task_poll_ms,
+});
+const legacy = (base: JsonObject): JsonObject => ({
+  ...base,
+  ttl: null,
+  pollInterval: mcpLimits.task_poll_ms,
+});
 
 /** What a call answers with at once, in place of its result. */
 export async function createdTask(

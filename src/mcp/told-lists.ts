@@ -1,13 +1,11 @@
 import { setInterval } from 'node:timers/promises';
+import { mcpLimits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { McpCaller } from './call.ts';
 import { listTools } from './listed.ts';
 
 export const LISTS = ['tools', 'prompts', 'resources'] as const;
 export type ListName = (typeof LISTS)[number];
-
-/** How often it is looked whether a list has changed. */
-const LOOK_MS = 500;
 
 interface Seen {
   readonly tools: Uint8Array;
@@ -35,7 +33,7 @@ export class ToldLists {
   /** Until the signal. */
   async follow(tell: (lists: readonly ListName[]) => void, signal: AbortSignal): Promise<void> {
     let before = this.#told;
-    for await (const _ of setInterval(LOOK_MS, null, { signal, ref: false })) {
+    for await (const _ of setInterval(mcpLimits.list_look_ms, null, { signal, ref: false })) {
       const told = this.#told;
       const now = await seenBy(this.#caller);
       if (now === null) continue;

@@ -1,12 +1,11 @@
 import { realpathSync } from 'node:fs';
 import type { Digest } from '../canonical/digest.ts';
 import { projectPaths } from '../intent/path.ts';
-import { limits } from '../limits.ts';
+import { actionTimeouts, limits, planLimits, planTimeout } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { createHandlers, type Handlers, type Runners } from './handler/handlers.ts';
 import { executionOrder } from './input/graph.ts';
 import { listedPaths, type PathAccess, pathsOf, requireListed } from './input/rules.ts';
-import { actionTimeouts, planLimits, planTimeout } from './limits.ts';
 import type { Action, ActionEffect, PathChange, PipelineStep, Plan, PlanEffect } from './model.ts';
 import type { ActionType } from './operation.ts';
 import { Attributes } from './state/attributes.ts';

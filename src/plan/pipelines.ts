@@ -3,7 +3,7 @@ import { canonicalText, decodeUtf8 } from '../canonical/json.ts';
 import { readFileBeneath } from '../durable/beneath.ts';
 import { runSql } from '../effect/sql/run.ts';
 import { requireRunnable, statementsOf } from '../effect/sql/statement.ts';
-import { limits } from '../limits.ts';
+import { limits, sqlLimits } from '../limits.ts';
 import { didYouMean, refuse } from '../refusal.ts';
 import { deriveEffect, type ToolEffect } from '../tool/effect.ts';
 import type { Registry } from '../tool/registry.ts';
@@ -119,7 +119,7 @@ async function runSqlStep(
     database,
     text,
     expect_results: false,
-    timeout_ms: Math.min(timeout_ms, 300_000),
+    timeout_ms: Math.min(timeout_ms, sqlLimits.timeout_ms),
     abort: signal,
   });
   return null;

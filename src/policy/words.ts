@@ -42,12 +42,10 @@ function namesAndWhy([first, ...others]: readonly DecidingPolicy[]): string {
   const { id, version, rationale } = first!;
   const why = `"${id}" (version ${version}): ${ended(rationale)}`;
   if (others.length === 0) return why;
-  const named = others.slice(0, NAMED).map((other) => `"${other.id}"`);
-  if (others.length > NAMED) named.push(`${others.length - NAMED} more`);
+  const named = others.slice(0, policyLimits.named).map((other) => `"${other.id}"`);
+  if (others.length > policyLimits.named) named.push(`${others.length - policyLimits.named} more`);
   return `${why} Also by ${listed(named)}.`;
 }
-
-const NAMED = 4;
 
 function listed(names: readonly string[]): string {
   return names.length === 1 ? names[0]! : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;

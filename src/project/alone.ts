@@ -1,9 +1,7 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { withLockedFile } from '../effect/lock.ts';
+import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
-
-/** Another process may hold it for a moment, only to see whether it is held. */
-const WAIT_MS = 1_000;
 
 /**
  * Does something while no other process of this host holds the lock. The kernel lets go of it when this process ends, however it
@@ -17,7 +15,7 @@ export async function alone<T>(path: string, act: () => Promise<T>): Promise<T> 
     return act();
   };
   try {
-    return await withLockedFile(path, begin, { timeout_ms: WAIT_MS });
+    return await withLockedFile(path, begin, { timeout_ms: limits.alone_ms });
   } catch (error) {
     if (!has_begun && isHeld(error)) refuse('SERVICE_RUNNING');
     throw error;

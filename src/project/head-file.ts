@@ -22,8 +22,6 @@ const TEXT =
 const MARK = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z) ([0-9a-z-]{1,40}) (\d{1,16}) *$/;
 /** One width, so that a later head is never shorter than the one it is written over. */
 const MARK_CHARS = 96;
-/** A reader and a writer can meet in the middle of a line. The writer is done at once, so the second look is whole. */
-const LOOKS = 3;
 
 /** The last line shows a file that was written by halves. It proves nothing: a program that may write the file can write it too. */
 function textOf({ origin, size, last, mark }: KeptHead): string {
@@ -55,7 +53,7 @@ function parsed(path: string): KeptHead {
     const [, origin = '', size, last = '', mark = ''] = TEXT.exec(text) ?? [];
     const head = { origin, size: Number(size), last, mark: markOf(mark) };
     if (Number.isSafeInteger(head.size) && textOf(head) === text) return head;
-    if (look === LOOKS) refuse('KEPT_HEAD_INVALID', `${path} is damaged.`, { path });
+    if (look === limits.head_looks) refuse('KEPT_HEAD_INVALID', `${path} is damaged.`, { path });
   }
 }
 

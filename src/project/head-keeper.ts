@@ -36,9 +36,6 @@ export interface HeadKeeper {
   require(tip?: End): Promise<void>;
 }
 
-/** How long the commits of one process gather before the head is written. After a crash before that, the head is an older one. */
-const GATHER_ms = 50;
-
 export function headKeeper(
   store: Store,
   origin: string,
@@ -152,7 +149,7 @@ export function headKeeper(
     if (seen.size <= written.seq) seen = { size: written.seq + 1, last: written.hash };
     if (has('head.accepted')) await accept();
     else if (asked.events.some(({ kind }) => SYNCED.has(kind))) await keep(true);
-    else timer ??= setTimeout(keepIfPossible, GATHER_ms).unref();
+    else timer ??= setTimeout(keepIfPossible, limits.head_gather_ms).unref();
     return receipt;
   }
 

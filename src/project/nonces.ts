@@ -1,12 +1,10 @@
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
 import { type Digest, isDigest } from '../canonical/digest.ts';
 import { replaceDurably } from '../durable/file.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Nonces } from '../store/store.ts';
 import type { Layout } from './layout.ts';
-
-/** So many lines are added before those that are over are left out of the file. */
-const LINES = 20_000;
 
 /**
  * For a store that is a file, whose only service this is. In memory, and in a file for the process that comes next. A line is written
@@ -16,7 +14,7 @@ const LINES = 20_000;
 export function keepNonces({ nonces: path }: Pick<Layout, 'nonces'>): Nonces {
   const used = readNonces(path);
   let fd: number | null = null;
-  let lines = LINES;
+  let lines: number = limits.nonce_lines;
   const clean = (now: Date) => {
     for (const [nonce, until] of used) if (until < now.getTime()) used.delete(nonce);
     if (fd !== null) closeSync(fd);
@@ -27,7 +25,7 @@ export function keepNonces({ nonces: path }: Pick<Layout, 'nonces'>): Nonces {
   return {
     take: async (nonce, until, now) => {
       if (used.has(nonce)) return false;
-      if (fd === null || lines >= LINES) clean(now);
+      if (fd === null || lines >= limits.nonce_lines) clean(now);
       used.set(nonce, until.getTime());
       lines += 1;
       try {

@@ -44,14 +44,13 @@ function sharedPlaces(state: ServiceState): NotifyPlaces {
       return text === null ? null : (place.safeParse(JSON.parse(text)).data ?? null);
     },
     set: (target, one) =>
-      state.put('notify-place', { key: target, value: JSON.stringify(one), ttl_ms: KEPT_MS }, PLACES),
+      state.put(
+        'notify-place',
+        { key: target, value: JSON.stringify(one), ttl_ms: limits.shared_row_ms },
+        limits.shared_rows,
+      ),
   };
 }
-
-/** Longer than a service is away. */
-const KEPT_MS = 365 * 86_400_000;
-/** More than there are targets. */
-const PLACES = 10_000;
 
 function placesInFile({ notify_file: path }: Layout): NotifyPlaces {
   const known = new Map(Object.entries(read(path)));

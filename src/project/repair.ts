@@ -7,6 +7,7 @@ import { openHead } from '../ledger/head.ts';
 import type { TreeRoot } from '../ledger/merkle.ts';
 import { verifierKey } from '../ledger/note.ts';
 import { LedgerVerifier } from '../ledger/verify.ts';
+import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
 import { closingStore, requireServer, tenantAt } from './store.ts';
@@ -49,9 +50,6 @@ export interface RepairedStore {
   readonly first: readonly PastEntry[];
   readonly written: boolean;
 }
-
-/** How many rows past the end are named. */
-const NAMED = 20;
 
 interface End {
   readonly size: number;
@@ -175,7 +173,7 @@ async function pastOf(store: Store, size: number): Promise<Past> {
       // Keyturn may have appended it after a forged entry. What it says then happened, and is forgotten with it.
       is_readable ||= entry !== null;
       const { at = null, kind = null, subject = null } = entry ?? {};
-      if (first.length < NAMED) first.push({ seq: sealed.seq, at, kind, subject });
+      if (first.length < limits.named_rows) first.push({ seq: sealed.seq, at, kind, subject });
     }
   return { count, first, is_readable };
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { parseJson } from '../canonical/json.ts';
 import { replaceDurably } from '../durable/file.ts';
+import { limits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
 import type { ServiceState } from '../store/store.ts';
 import type { Layout } from './layout.ts';
@@ -19,9 +20,6 @@ function readTokenUses({ token_uses }: Pick<Layout, 'token_uses'>): Map<string, 
   }
 }
 
-/** Uses within a minute of the last one that was kept are not kept. */
-const KEEP_MS = 60_000;
-
 export interface TokenUses {
   used(token_id: string, at: Date): void;
 }
@@ -31,17 +29,14 @@ export function sharedTokenUses(state: ServiceState): TokenUses {
   const uses = new Map<string, number>();
   return {
     used: (token_id, at) => {
-      if (at.getTime() - (uses.get(token_id) ?? Number.NEGATIVE_INFINITY) < KEEP_MS) return;
+      if (at.getTime() - (uses.get(token_id) ?? Number.NEGATIVE_INFINITY) < limits.token_use_ms) return;
       uses.set(token_id, at.getTime());
-      const row = { key: token_id, value: at.toISOString(), ttl_ms: KEPT_MS };
+      const row = { key: token_id, value: at.toISOString(), ttl_ms: limits.shared_row_ms };
       // A store that is out of reach refuses no caller for this.
-      void state.put('token-use', row, USES).catch(() => uses.delete(token_id));
+      void state.put('token-use', row, limits.shared_rows).catch(() => uses.delete(token_id));
     },
   };
 }
-
-const KEPT_MS = 365 * 86_400_000;
-const USES = 10_000;
 
 /** When each token was used last, at any service of the ledger. */
 export async function tokenUses(
@@ -58,7 +53,7 @@ export function keepTokenUses(layout: Pick<Layout, 'token_uses'>): TokenUses {
   return {
     used: (token_id, at) => {
       const last = uses.get(token_id);
-      if (last !== undefined && at.getTime() - Date.parse(last) < KEEP_MS) return;
+      if (last !== undefined && at.getTime() - Date.parse(last) < limits.token_use_ms) return;
       uses.set(token_id, at.toISOString());
       try {
         replaceDurably(layout.token_uses, Buffer.from(JSON.stringify(Object.fromEntries(uses))));

@@ -1,7 +1,7 @@
 import { sha256 } from '../canonical/digest.ts';
 import { publicKeyOf, verifyEd25519 } from '../canonical/ed25519.ts';
 import { type Account, accountAtService, type Face, type Keyturn } from '../keyturn.ts';
-import { limits } from '../limits.ts';
+import { limits, webLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { ActCaller } from './act.ts';
 import { bodyBytes } from './body.ts';
@@ -140,7 +140,6 @@ function saysSameOrigin(headers: Headers): boolean {
 
 /** Of callers that asked lately, for each project. A face keeps nothing of one request: who calls is looked up at each. */
 const faces = new WeakMap<Keyturn, Map<string, Face>>();
-const FACES = 1_000;
 
 /** The verbs, as this caller may ask for them; with `is_said`, for what only the words of a user go on with. */
 export function webFaceFor(keyturn: Keyturn, caller: WebCaller, is_said = false): Face {
@@ -149,7 +148,7 @@ export function webFaceFor(keyturn: Keyturn, caller: WebCaller, is_said = false)
   faces.set(keyturn, known);
   const ref = `${kind} ${kind === 'agent' && caller.key !== null} ${is_said} ${JSON.stringify(name)}`;
   const face = known.get(ref) ?? faceOf(keyturn, caller, is_said);
-  if (known.size >= FACES) known.clear();
+  if (known.size >= webLimits.faces) known.clear();
   known.set(ref, face);
   return face;
 }

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { Registration } from '../keyturn.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { signingOf } from './act.ts';
 import { answerWith } from './answer.ts';
@@ -101,7 +102,7 @@ async function begun({
     excludeCredentials: (await ceremony.known()).map((id) => ({ type: 'public-key', id })),
     authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
     attestation: 'none',
-    timeout: 120_000,
+    timeout: limits.act_wait_s * 1000,
   };
   return { name, label, expires_at, options };
 }

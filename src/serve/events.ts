@@ -1,11 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Entry, entrySentence, type Keyturn } from '../keyturn.ts';
+import { webLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { respond } from './answer.ts';
 import type { WebCaller } from './caller.ts';
-
-/** So often a line is sent on which nothing happens, so that a proxy in between does not close the stream as idle. */
-const QUIET_MS = 15_000;
 
 export interface EventsAsked {
   readonly keyturn: Keyturn;
@@ -56,9 +54,6 @@ async function streamOf(asked: EventsAsked): Promise<Response> {
   return respond(stream, 200, { 'content-type': 'text/event-stream' });
 }
 
-/** In one piece: each costs a look at the caller and a write, and a hundred streams hear of every commit. */
-const BATCH = 64;
-
 /** What has come: some entries in their order, none where nothing comes for a while or the signal does, null where it is over. */
 function inBatches(entries: AsyncGenerator<Entry>, signal: AbortSignal): () => Promise<Entry[] | null> {
   let next: Promise<IteratorResult<Entry>> | null = null;
@@ -72,7 +67,7 @@ function inBatches(entries: AsyncGenerator<Entry>, signal: AbortSignal): () => P
       next = null;
       if (came.done) return batch.length === 0 ? null : batch;
       batch.push(came.value);
-      if (batch.length === BATCH) break;
+      if (batch.length === webLimits.event_batch) break;
       next = entries.next();
       came = await Promise.race([next, turn]);
     }
@@ -109,7 +104,7 @@ async function orQuiet<T>(next: Promise<T>, signal: AbortSignal): Promise<T | nu
   let end = () => {};
   const quiet = new Promise<null>((done) => {
     const over = () => done(null);
-    const timer = setTimeout(over, QUIET_MS);
+    const timer = setTimeout(over, webLimits.quiet_ms);
     timer.unref();
     signal.addEventListener('abort', over, { once: true });
     if (signal.aborted) over();

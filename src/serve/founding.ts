@@ -55,7 +55,7 @@ export async function foundWithPasskey(request: FoundRequest): Promise<Keyturn> 
     request.onListening(`${site.origin}/enrol#link=${secret}`);
     return await founding.founded(signal);
   } finally {
-    await Promise.all(servers.map((server) => closed(server, GRACE_MS)));
+    await Promise.all(servers.map((server) => closed(server, webLimits.founding_grace_ms)));
   }
 }
 
@@ -69,9 +69,6 @@ function onlyOne(founding: Founding, secret: string, site: Site): LinkedEnrolmen
     },
   };
 }
-
-/** For the page to hear that it is done. */
-const GRACE_MS = 1_500;
 
 interface Founding extends Ceremony {
   /** The project, once it is there. */

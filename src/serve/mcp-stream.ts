@@ -1,11 +1,8 @@
 import type { JsonObject } from '../canonical/json.ts';
-import { mcpLimits } from '../limits.ts';
+import { mcpLimits, webLimits } from '../limits.ts';
 import type { Answered } from '../mcp/endpoint.ts';
 import { messageBytes, type Response as Reply } from '../mcp/message.ts';
 import { respond } from './answer.ts';
-
-/** So often it is looked whether the caller is still one, also while messages come, and a line is sent on which nothing happens. */
-const QUIET_MS = 15_000;
 
 const encoder = new TextEncoder();
 const eventOf = (message: Reply | JsonObject) => messageBytes(message, 'event: message\ndata: ', '\n\n');
@@ -64,7 +61,7 @@ export class MessageStream {
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     if (this.#unread.length === 0 && this.#last === null) await this.#news();
     const is_quiet = this.#unread.length === 0 && this.#last === null;
-    const is_due = performance.now() - this.#checked_ms >= QUIET_MS;
+    const is_due = performance.now() - this.#checked_ms >= webLimits.quiet_ms;
     if ((is_quiet || is_due) && !(await this.#isStillCaller())) {
       // What it has not read it no longer gets, and the answer does not count as read.
       this.#unread.length = 0;
@@ -80,7 +77,7 @@ export class MessageStream {
 
   #news(): Promise<void> {
     return new Promise((done) => {
-      const timer = setTimeout(done, QUIET_MS);
+      const timer = setTimeout(done, webLimits.quiet_ms);
       timer.unref();
       this.#wake = () => {
         clearTimeout(timer);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { Executed, Keyturn } from '../keyturn.ts';
-import { limits } from '../limits.ts';
+import { limits, webLimits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { type AccessOptions, accessBy } from './access-token.ts';
 import { againOf } from './again.ts';
@@ -138,13 +138,11 @@ function withMetrics(request: ServeRequest, metrics: Metrics): ServeRequest {
 function lately<T>(look: () => Promise<T>): () => Promise<T> {
   let known: { readonly found: Promise<T>; readonly at_ms: number } | null = null;
   return () => {
-    if (known === null || performance.now() - known.at_ms > LATELY_MS)
+    if (known === null || performance.now() - known.at_ms > webLimits.counted_kept_ms)
       known = { found: look(), at_ms: performance.now() };
     return known.found;
   };
 }
-
-const LATELY_MS = 1_000;
 
 function connectionsOf(server: Server): Promise<number> {
   return new Promise((done) => server.getConnections((error, count) => done(error ? 0 : count)));
@@ -164,12 +162,10 @@ async function keepExecuting(
       await keyturn.execute({ most, signal, grace_ms, onReady, ...(tell && { tell }) });
     } catch (error) {
       trouble.code = error instanceof Refusal ? error.code : 'INTERNAL';
-      await pause(AGAIN_MS, null, { signal }).catch(() => {});
+      await pause(webLimits.executor_again_ms, null, { signal }).catch(() => {});
     }
   }
 }
-
-const AGAIN_MS = 1_000;
 
 /** Why nothing should be asked of this service now. */
 async function reasonsOf(keyturn: Keyturn, executor: ReasonCode | null): Promise<ReasonCode[]> {
@@ -237,11 +233,11 @@ function leaveRoom(server: Server): void {
 
 /** Who sends slowly is let go: a few connections must not keep all others out. */
 const SLOW = {
-  headersTimeout: 10_000,
-  requestTimeout: 30_000,
-  keepAliveTimeout: 5_000,
-  connectionsCheckingInterval: 2_000,
-  maxHeaderSize: 16 * 1024,
+  headersTimeout: webLimits.headers_ms,
+  requestTimeout: webLimits.request_ms,
+  keepAliveTimeout: webLimits.keep_alive_ms,
+  connectionsCheckingInterval: webLimits.slow_look_ms,
+  maxHeaderSize: webLimits.headers_bytes,
 };
 
 /** Ends a server, with some time for what is being answered. */

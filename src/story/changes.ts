@@ -1,15 +1,15 @@
 import { visible } from '../canonical/visible.ts';
 import type { Envelope } from '../intent/envelope.ts';
-
-const MOST = 20;
-const CHARS = 200;
+import { limits } from '../limits.ts';
 
 /** What a changed intent asks for differently than the one that it replaces, one line for each place. */
 export function changesBetween(before: Envelope, after: Envelope): string[] {
   const [old, now] = [leavesOf(before), leavesOf(after)];
   const places = [...new Set([...old.keys(), ...now.keys()])].filter((key) => old.get(key) !== now.get(key));
   const lines = places.map((key) => `${visible(key)}: ${shown(old.get(key))} -> ${shown(now.get(key))}`);
-  return lines.length > MOST ? [...lines.slice(0, MOST), `and ${lines.length - MOST} more`] : lines;
+  return lines.length > limits.told_changes
+    ? [...lines.slice(0, limits.told_changes), `and ${lines.length - limits.told_changes} more`]
+    : lines;
 }
 
 /** What a person asked for. Ids, digests and times differ in any two intents. */
@@ -35,5 +35,5 @@ function collect(value: unknown, place: string, leaves: Map<string, string>): vo
 
 function shown(text: string | undefined): string {
   if (text === undefined) return 'nothing';
-  return visible(text.length > CHARS ? `${text.slice(0, CHARS)}…` : text);
+  return visible(text.length > limits.told_value_chars ? `${text.slice(0, limits.told_value_chars)}…` : text);
 }

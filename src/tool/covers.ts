@@ -36,15 +36,12 @@ export function coveredChanged(covers: Covers, digests: Digests): string | null 
   return covers && changedFile(covers.root, covers.files, digests);
 }
 
-/** How many names a message holds. The effects themselves have them all. */
-const NAMED = 5;
-
 /** In words, how two lists of covered files differ: which are others, were added, or are gone. */
 export function coverDifferences(approved: Covers, now: Covers): string {
   const [before, after] = [new Map(approved?.files), new Map(now?.files)];
   const words = (what: string, all: readonly CoveredFile[]) => {
-    const names = all.slice(0, NAMED).map(([path]) => path);
-    const more = all.length > NAMED ? ` and ${all.length - NAMED} more` : '';
+    const names = all.slice(0, limits.named_files).map(([path]) => path);
+    const more = all.length > limits.named_files ? ` and ${all.length - limits.named_files} more` : '';
     return names.length === 0 ? [] : [`${what} ${names.join(', ')}${more}`];
   };
   return [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { intakeLimits } from '../../src/agent/intake.ts';
 import { turnKey } from '../../src/agent/turn.ts';
 import type { SimulationMatchPacket } from '../../src/finder/packet.ts';
+import { intakeLimits } from '../../src/limits.ts';
 import { newestOf, objectOf } from '../support/ledger.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, kindsOf, prompted, writeSimulation, yes } from './agent-place.ts';

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { entryOf } from '../../src/finder/catalog.ts';
 import {
-  CLARIFY_ATTEMPTS,
   type FinderPacket,
   IDEMPOTENCY_RECIPE_REF,
   type PacketHead,
   type SimulationMatchPacket,
 } from '../../src/finder/packet.ts';
 import { type Finder, type FinderRequest, Keyturn } from '../../src/keyturn.ts';
+import { agentLimits } from '../../src/limits.ts';
 import { sizeOf } from '../support/ledger.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, prompted, yes } from './agent-place.ts';
@@ -48,7 +48,7 @@ class RuleFinder implements Finder {
       missing_field: 'text',
       allowed_answer_formats: ['a word', 'a line'],
       attempt_index: 1,
-      max_attempts: CLARIFY_ATTEMPTS,
+      max_attempts: agentLimits.clarify_tries,
       on_exceed: 'REFUSE',
       candidate_context_ref,
     };

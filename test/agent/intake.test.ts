@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { intakeLimits, intakeOf } from '../../src/agent/intake.ts';
+import { intakeOf } from '../../src/agent/intake.ts';
 import type { MissingSimulationPacket } from '../../src/finder/packet.ts';
 import type { Intake } from '../../src/gate/intake.ts';
+import { intakeLimits } from '../../src/limits.ts';
 import { agentPlace } from './agent-place.ts';
 import { catalog, examine, simulation } from './examples.ts';
 

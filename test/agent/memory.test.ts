@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { MEMORY_TTL_MS, newMemory, rememberedAt } from '../../src/agent/context.ts';
+import { newMemory, rememberedAt } from '../../src/agent/context.ts';
 import type { Catalog } from '../../src/finder/catalog.ts';
 import { type Finder, type FinderPacket, type FinderRequest, Keyturn } from '../../src/keyturn.ts';
+import { agentLimits } from '../../src/limits.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { steady } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -45,7 +46,7 @@ describe('the catalog that is remembered', () => {
         return finder.requests.at(-1)!.catalog;
       };
       const first = await shown(0);
-      expect(await shown(MEMORY_TTL_MS - 1)).toBe(first);
+      expect(await shown(agentLimits.memory_ms - 1)).toBe(first);
       const second = await shown(1);
       expect(second).not.toBe(first);
       expect(second).toEqual(first);
@@ -77,8 +78,8 @@ describe('what a process remembers', () => {
 
   it('is forgotten when its time is over, and when the clock went back', () => {
     const at = (later_ms: number) => new Date(now_ms + later_ms);
-    expect(rememberedAt(filled(3), at(MEMORY_TTL_MS - 1)).stored.size).toBe(3);
-    expect(rememberedAt(filled(3), at(MEMORY_TTL_MS)).stored.size).toBe(0);
+    expect(rememberedAt(filled(3), at(agentLimits.memory_ms - 1)).stored.size).toBe(3);
+    expect(rememberedAt(filled(3), at(agentLimits.memory_ms)).stored.size).toBe(0);
     expect(rememberedAt(filled(3), at(-1)).stored.size).toBe(0);
   });
 
@@ -99,7 +100,7 @@ describe('a wish that waits', () => {
     await withFinder(finder, async (other) => {
       for (let i = 0; i < 3; i += 1) await other.conversations.ask({ user_id: 'ada', utterance: 'anything' });
       expect(looks()).toBe(1);
-      now_ms += MEMORY_TTL_MS;
+      now_ms += agentLimits.memory_ms;
       await other.conversations.ask({ user_id: 'ada', utterance: 'anything' });
       expect(looks()).toBe(2);
     });

@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openSealed } from '../../src/canonical/sealed.ts';
-import { planLimits } from '../../src/plan/limits.ts';
+import { planLimits } from '../../src/limits.ts';
 import { drawn } from '../display/drawn.ts';
 import {
   planOf,

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { planLimits } from '../../src/limits.ts';
 import { requirePlan } from '../../src/plan/input/parse.ts';
-import { planLimits } from '../../src/plan/limits.ts';
 import { scratch } from '../support/scratch.ts';
 import { deriveAndExecute, lay, modify, plan } from './engine/story.ts';
 import { expectOnly, planOf, problemsOf } from './input/plan.ts';

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Store } from '../../src/store/store.ts';
 import { until } from '../support/processes.ts';
 import { begun, denied, enrolled, proposed } from './facts.ts';
 import { postgres } from './postgres-place.ts';
@@ -37,12 +36,10 @@ describe('what the server reads for a write', () => {
     await store.close();
 
     const another = await at().open('write');
-    await inBatches(another, (i) => another.commit({ events: [denied(intents[i]!.subject, 'ada')] }));
+    await inBatches((i) => another.commit({ events: [denied(intents[i]!.subject, 'ada')] }));
     // Rows that were not kept in memory are looked up under the lock.
     const third = await at().open('write');
-    await inBatches(third, (i) =>
-      third.commit({ events: [proposed(intents[i]!.subject)] }).catch(() => null),
-    );
+    await inBatches((i) => third.commit({ events: [proposed(intents[i]!.subject)] }).catch(() => null));
     await Promise.all([another.close(), third.close()]);
     const sessions = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'keyturn'`;
     await until(async () => (await at().sql(sessions)).length === 0);

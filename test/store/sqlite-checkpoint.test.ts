@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
-import { limits } from '../../src/limits.ts';
+import { sqliteLimits } from '../../src/limits.ts';
 import { proposed } from './facts.ts';
 import { committer, linesOf } from './processes.ts';
 import { made, opened } from './sqlite-file.ts';
@@ -12,12 +12,12 @@ if (!has_strace) console.warn('NOT RUN: the test of a failing checkpoint, becaus
 it('moves the WAL into the file in a thread, long before a commit would have to', async () => {
   const path = await made();
   const store = await opened(path);
-  const commits = Array.from({ length: limits.checkpoint_commits }, () =>
+  const commits = Array.from({ length: sqliteLimits.checkpoint_commits }, () =>
     store.commit({ events: [proposed()] }),
   );
   await Promise.all(commits);
   await vi.waitFor(() => expect(walOf(path).moved).toBeGreaterThan(0), { timeout: 10_000 });
-  expect(walOf(path).pages).toBeLessThan(limits.wal_pages);
+  expect(walOf(path).pages).toBeLessThan(sqliteLimits.wal_pages);
   await store.close();
 });
 
@@ -28,7 +28,7 @@ it.skipIf(!has_strace)('takes no commit after a checkpoint failed, until it is o
   const lines = await linesOf([...strace, ...inject, ...committer(path, 'own', '400')]);
   const answers = lines.map(({ answer }) => answer);
   const until = answers.indexOf('WRITE_FAILED');
-  expect(until).toBeGreaterThanOrEqual(limits.checkpoint_commits);
+  expect(until).toBeGreaterThanOrEqual(sqliteLimits.checkpoint_commits);
   expect(new Set(answers.slice(0, until))).toEqual(new Set(['ok']));
   expect(new Set(answers.slice(until))).toEqual(new Set(['WRITE_FAILED']));
   const store = await opened(path);

@@ -10,6 +10,7 @@ import {
   type Signer,
   type Result as Verb,
 } from '../../keyturn.ts';
+import { cliLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import { newPassphrase } from '../human.ts';
 import { showAll } from '../pager.ts';
@@ -24,8 +25,6 @@ interface Wanted {
   readonly label: string;
   readonly reason: string;
 }
-
-const POLL_MS = 300;
 
 /** By the service that runs here: this terminal makes the key file, and a passkey signs for it in the console, with one touch. */
 export async function addKeyFile(keyturn: Keyturn, wanted: Wanted): Promise<Verb<'people.addCredential'>> {
@@ -59,7 +58,7 @@ export async function addKeyFile(keyturn: Keyturn, wanted: Wanted): Promise<Verb
           await drop(keyturn, waiting);
           waiting = await open();
         }
-        await setTimeout(POLL_MS);
+        await setTimeout(cliLimits.enrolment_look_ms);
       }
       return await addedIn(keyturn, wanted, holder.public_key);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { isIdBeginning } from '../../canonical/uuid.ts';
 import { type Entry, type Excerpt, Keyturn, type Request, type Result } from '../../keyturn.ts';
-import { limits } from '../../limits.ts';
+import { cliLimits, limits } from '../../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { readInput } from '../input.ts';
@@ -11,7 +11,6 @@ import { readText } from './ledger.ts';
 import { countOf } from './list.ts';
 import { fileKind, foundIn, objectCount, proofOptions, type VerifiedAnswer, verifiedAs } from './verify.ts';
 
-const NEWEST = 20;
 const FILTERS = ['kind', 'by', 'since', 'until', 'cursor'] as const;
 
 /** The ledger of this project, an export, or a proof. The last two need no project, and are verified first. */
@@ -34,7 +33,7 @@ function showHere(call: Call): Promise<Answer> {
     with_decisions: true,
     limit: countOf(
       call.options.limit,
-      subject === undefined ? NEWEST : limits.page_rows,
+      subject === undefined ? cliLimits.entries_default : limits.page_rows,
       '--limit',
       limits.page_rows,
     ),
@@ -95,7 +94,11 @@ async function showExport(path: string, call: Call): Promise<Answer> {
   const [subject] = call.operands;
   const { key, head = [] } = call.options;
   const kept = head.map(readText);
-  const request = { kept, limit: countOf(call.options.limit, NEWEST), ...(key !== undefined && { key }) };
+  const request = {
+    kept,
+    limit: countOf(call.options.limit, cliLimits.entries_default),
+    ...(key !== undefined && { key }),
+  };
   const about = (subjects: readonly string[]) => excerptOf(path, { ...request, subjects });
   const found = await about(subject === undefined ? [] : [subject, `agent:${subject}`]);
   const verified = verifiedAs(fileKind(found.verified), foundIn(found.verified), kept, {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keyturn } from '../../keyturn.ts';
+import { cliLimits } from '../../limits.ts';
 import { HOLD_MS, type McpCaller } from '../../mcp/call.ts';
 import { linkTo } from '../../mcp/link.ts';
 import { entriesFromNow } from '../../mcp/notices.ts';
@@ -53,15 +54,11 @@ function callerOf(keyturn: Keyturn, { options }: Call): McpCaller {
   };
 }
 
-/** How long the service has to say where it is, and how long that is remembered: it can be started, or stopped, at any time. */
-const ADDRESS_MS = 1_000;
-const REMEMBERED_MS = 5_000;
-
 /** In the console of the service that runs for this project on this host; null while none does. */
 function consoleOf({ layout }: Keyturn): McpCaller['link'] {
   let known: { readonly address: Promise<string | null>; readonly at_ms: number } | null = null;
   return async (intent_id) => {
-    if (known === null || performance.now() - known.at_ms > REMEMBERED_MS)
+    if (known === null || performance.now() - known.at_ms > cliLimits.address_kept_ms)
       known = { address: addressAt(layout.serve_socket), at_ms: performance.now() };
     const address = await known.address;
     return address === null ? null : linkTo(address, intent_id);
@@ -71,7 +68,7 @@ function consoleOf({ layout }: Keyturn): McpCaller['link'] {
 async function addressAt(socket: string): Promise<string | null> {
   if (!existsSync(socket)) return null;
   const { askLocally } = await import('../../serve/local.ts');
-  const late = new Promise<null>((done) => void setTimeout(done, ADDRESS_MS, null).unref());
+  const late = new Promise<null>((done) => void setTimeout(done, cliLimits.address_ms, null).unref());
   const asked = askLocally(socket, '/v1/address', {}).then((told) => (told as { address: string }).address);
   return Promise.race([asked, late]).catch(() => null);
 }

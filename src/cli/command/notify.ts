@@ -1,4 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
+import { notifyLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { readingHere } from '../project.ts';
@@ -20,7 +21,7 @@ export async function test(call: Call): Promise<Answer> {
       const message = testMessage(address ?? 'http://localhost:7717', new Date().toISOString());
       found.push({
         target: name,
-        ...(await deliver(keyturn, target, message, AbortSignal.timeout(120_000))),
+        ...(await deliver(keyturn, target, message, AbortSignal.timeout(notifyLimits.test_ms))),
       });
     }
     const failed = found.filter(({ outcome }) => outcome !== 'delivered');

@@ -1,5 +1,6 @@
 import { visible } from '../../canonical/visible.ts';
 import { type Draft, type Keyturn, onlyKeyOf, type Passkey, type Result as Verb } from '../../keyturn.ts';
+import { cliLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import { type Possible, unlock } from '../human.ts';
 import { showAll } from '../pager.ts';
@@ -12,8 +13,6 @@ interface Wanted {
   readonly label: string;
   readonly reason: string;
 }
-
-const POLL_MS = 300;
 
 /** By the service that runs here: a link, two touches in a browser, then the key file of the person who acts vouches for the passkey. */
 export function addPasskey(
@@ -59,7 +58,7 @@ async function signedInBrowser(look: () => Promise<unknown>): Promise<Draft> {
     const { enrolments } = (await look()) as { enrolments: { pending: { draft: Draft } | null }[] };
     const [one] = enrolments;
     if (one?.pending) return one.pending.draft;
-    await new Promise((done) => setTimeout(done, POLL_MS));
+    await new Promise((done) => setTimeout(done, cliLimits.enrolment_look_ms));
   }
 }
 

@@ -1,6 +1,6 @@
 import { visible } from '../../canonical/visible.ts';
 import { type Freeze, freezeWords, hasNoExecutor, isUnserved, type Result } from '../../keyturn.ts';
-import { limits } from '../../limits.ts';
+import { cliLimits, limits } from '../../limits.ts';
 import { explain, type ReasonCode } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval, resumeCommand } from '../conversation.ts';
@@ -172,13 +172,11 @@ function doubtLines(
   ];
 }
 
-const SHOWN = 20;
-
 /** Newest first, with goals. */
 function listed(title: string, intents: Status['failed'], look: TableLook): string[] {
   if (intents.length === 0) return [];
   const columns = look.columns === undefined ? undefined : look.columns - 2;
-  const shown = intentLines(intents.slice(0, SHOWN).map(withAge), { ...look, columns });
+  const shown = intentLines(intents.slice(0, cliLimits.status_rows).map(withAge), { ...look, columns });
   return [heading(title, intents), ...indented(shown, intents)];
 }
 
@@ -186,7 +184,7 @@ const withAge = (one: Status['failed'][number]) => ({ ...one, proposed_at: one.s
 
 function section(title: string, items: readonly string[]): string[] {
   if (items.length === 0) return [];
-  return [heading(title, items), ...indented(items.slice(0, SHOWN), items)];
+  return [heading(title, items), ...indented(items.slice(0, cliLimits.status_rows), items)];
 }
 
 function heading(title: string, { length }: readonly unknown[]): string {
@@ -194,5 +192,5 @@ function heading(title: string, { length }: readonly unknown[]): string {
 }
 
 function indented(lines: readonly string[], { length }: readonly unknown[]): string[] {
-  return [...lines.map((line) => `  ${line}`), ...(length > SHOWN ? ['  …'] : [])];
+  return [...lines.map((line) => `  ${line}`), ...(length > cliLimits.status_rows ? ['  …'] : [])];
 }

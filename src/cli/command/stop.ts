@@ -1,5 +1,6 @@
 import { visible } from '../../canonical/visible.ts';
 import type { Result } from '../../keyturn.ts';
+import { cliLimits } from '../../limits.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
 import { requireId } from '../operand.ts';
@@ -27,13 +28,10 @@ export function stop(call: Call): Promise<Answer> {
 
 type Going = Result<'runs.going'>;
 
-/** A tool is killed within a second; a plan has to put back what it changed. */
-const WAIT_MS = 10_000;
-
 type End = NonNullable<Result<'intents.waitFor'>['run']>['result'];
 
 async function endOf(keyturn: Opened, { intent_id, execution_id }: Going): Promise<End> {
-  const signal = AbortSignal.timeout(WAIT_MS);
+  const signal = AbortSignal.timeout(cliLimits.stopped_ms);
   try {
     const { run } = await keyturn.intents.waitFor({ intent_id, signal });
     return run?.execution_id === execution_id ? run.result : null;

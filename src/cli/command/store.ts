@@ -1,5 +1,6 @@
 import { visible } from '../../canonical/visible.ts';
 import { Keyturn } from '../../keyturn.ts';
+import { cliLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { folderOf, readingHere } from '../project.ts';
@@ -122,13 +123,11 @@ function pastLines({ first, set_aside }: Result<'store repair'>): string[] {
   return set_aside > first.length ? [...lines, `  and ${set_aside - first.length} more`] : lines;
 }
 
-const EVERY_ms = 1000;
-
 /** A line for a person now and then, beside the answer. */
 function progress(): (progress: { entries: number; of_entries: number; objects: number }) => void {
-  let told_ms = -EVERY_ms;
+  let told_ms = -cliLimits.progress_ms;
   return ({ entries, of_entries, objects }) => {
-    if (performance.now() - told_ms < EVERY_ms) return;
+    if (performance.now() - told_ms < cliLimits.progress_ms) return;
     told_ms = performance.now();
     say(2, `${entries} of ${of_entries} entries, ${objects} objects`);
   };

@@ -1,5 +1,6 @@
 import { visible } from '../../canonical/visible.ts';
 import { ELIGIBLE_LINE, type Result, type Signer } from '../../keyturn.ts';
+import { cliLimits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import { refusedLines } from '../adapter.ts';
 import type { Answer, Call } from '../answer.ts';
@@ -54,9 +55,6 @@ async function turnable(keyturn: Opened, name: string, intent_id: string): Promi
   return { seen, approves: await requirePossible(keyturn, seen.intent, name, 'turn') };
 }
 
-/** How many are looked at for one that this human may turn. */
-const LOOKED_AT = 50;
-
 /** What has waited longest for this human, of what they may turn. What they may not turn is named, and waits on. */
 async function nextFor(
   keyturn: Opened,
@@ -65,7 +63,7 @@ async function nextFor(
   const passed: string[] = [];
   let first: Refusal | null = null;
   let after: string | undefined;
-  while (passed.length < LOOKED_AT) {
+  while (passed.length < cliLimits.turn_candidates) {
     const { intent_id, more } = await keyturn.intents.next({ needs: name, ...(after && { after }) });
     if (intent_id === null) break;
     try {
@@ -190,8 +188,6 @@ async function runUnder({ keyturn, seen }: Turning, { capability_id }: Turned) {
 
 const isElsewhere = (error: unknown) => error instanceof Refusal && error.code === 'EXECUTOR_ELSEWHERE';
 
-/** How long the clocks may differ, when the end of an order is awaited. */
-const LAPSE_GRACE_MS = 5_000;
 const NOT_TAKEN = 'No executor of the service took the order in time.';
 
 /** Whether an executor elsewhere took the order before it lapsed. What was begun in time is waited for to its end. */
@@ -199,7 +195,7 @@ async function takenElsewhere(turning: Turning, turned: Turned): Promise<boolean
   const { keyturn, seen, call } = turning;
   const { intent_id } = seen.intent;
   sayStep(call, [`[OK] Ordered for ${visible(turned.audience)}, until ${turned.lapses_at}`]);
-  const lapses_ms = Math.max(0, Date.parse(turned.lapses_at) - Date.now()) + LAPSE_GRACE_MS;
+  const lapses_ms = Math.max(0, Date.parse(turned.lapses_at) - Date.now()) + cliLimits.lapse_ms;
   const lapsed = AbortSignal.timeout(lapses_ms);
   try {
     await interruptible((abort) =>

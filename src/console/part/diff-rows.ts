@@ -1,4 +1,5 @@
 import type { ShownHunk } from '../../display/shown.ts';
+import { planLimits } from '../../limits.ts';
 
 /** One line of a diff, on one side or on both. */
 export interface DiffLine {
@@ -77,9 +78,6 @@ export type DiffPart =
   | { readonly rows: readonly DiffRow[] }
   | { readonly from: number; readonly apart: readonly ShownHunk[]; readonly before: ShownHunk | undefined };
 
-/** So many lines are read with one question. */
-const READ_LINES = 240;
-
 export function diffParts(hunks: readonly ShownHunk[]): DiffPart[] {
   const parts: DiffPart[] = [];
   for (let at = 0; at < hunks.length; ) {
@@ -87,7 +85,7 @@ export function diffParts(hunks: readonly ShownHunk[]): DiffPart[] {
     const is_apart = hunks[at]!.apart !== undefined;
     for (let lines = 0; at < hunks.length && (hunks[at]!.apart !== undefined) === is_apart; at++) {
       lines += hunks[at]!.apart ?? 0;
-      if (lines > READ_LINES && at > from) break;
+      if (lines > planLimits.slice_lines && at > from) break;
     }
     const some = hunks.slice(from, at);
     if (is_apart) parts.push({ from, apart: some, before: hunks[from - 1] });

@@ -16,11 +16,11 @@ import {
   syncFolderOf,
 } from '../../durable/beneath-write.ts';
 import { fileCall } from '../../durable/walk.ts';
+import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import { copyAttributes, readAttributes } from '../attributes.ts';
 import { openFile } from './database.ts';
 
-const CHUNK_BYTES = 1024 * 1024;
 const readAsync = promisify(read);
 
 /** Staging folders that a killed process left behind begin like this. They hold copies and may be removed. */
@@ -91,10 +91,10 @@ async function readWhole(
   take: (chunk: Uint8Array) => void,
 ): Promise<Digest> {
   const hash = createHash('sha256');
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  const buffer = Buffer.allocUnsafe(limits.hash_piece_bytes);
   // Not a stream: a stream that is left half way closes the descriptor, and then it would be closed twice.
   for (let size = 0; ; ) {
-    const { bytesRead } = await readAsync(fd, buffer, 0, CHUNK_BYTES, size);
+    const { bytesRead } = await readAsync(fd, buffer, 0, limits.hash_piece_bytes, size);
     if (bytesRead === 0) return hash.digest('hex');
     size += bytesRead;
     if (size > max_bytes) {

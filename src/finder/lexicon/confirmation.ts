@@ -1,4 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
+import { agentLimits } from '../../limits.ts';
 import { anyOf } from '../languages/rules.ts';
 import { clausesOf } from '../saying.ts';
 import type { LexiconEntry } from './entry.ts';
@@ -32,9 +33,6 @@ export interface Confirmation {
   readonly reason: ConfirmationReason;
 }
 
-/** No token is nearly as long. What is longer is not read at all. */
-const LONGEST = 200;
-
 /**
  * Reads an answer in the language of the conversation. Only a whole, canonical token counts. The attacker is a text that
  * is no yes and gets taken for one: a polite noise, a look-alike from another script, a yes with a condition behind it.
@@ -49,7 +47,7 @@ export function readConfirmation(text: string, language: string): Confirmation {
   });
   const entry = LEXICON.get(language);
   if (entry === undefined) return ambiguous('LANGUAGE_UNKNOWN');
-  if (text.length > LONGEST) return ambiguous('TOO_LONG');
+  if (text.length > agentLimits.confirmation_chars) return ambiguous('TOO_LONG');
   const trimmed = text.replace(/^[ \t\r\n]+/, '').replace(/(?<![ \t\r\n])[ \t\r\n]+$/, '');
   if (trimmed === '') return ambiguous('EMPTY');
   if (visible(trimmed) !== trimmed) return ambiguous('INVISIBLE_CHARACTER');

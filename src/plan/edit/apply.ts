@@ -1,5 +1,5 @@
+import { editLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { editLimits } from '../limits.ts';
 import { acceptsComments, type FormatHints, formatOf, requireYaml } from './format.ts';
 import { type CheckedEdit, editJson } from './json-edit.ts';
 import { deleteLines } from './line-delete.ts';

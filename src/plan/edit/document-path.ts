@@ -1,7 +1,7 @@
 import { jsonpath } from 'json-p3';
 import type { Json } from '../../canonical/json.ts';
+import { editLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { editLimits } from '../limits.ts';
 
 /** A key of an object or a place in an array. */
 export type Step = string | number;

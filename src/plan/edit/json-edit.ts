@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '../../canonical/json.ts';
+import { editLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { editLimits } from '../limits.ts';
 import { compilePath, type Step } from './document-path.ts';
 import { addProperty } from './json-add.ts';
 import { type JsonPlace, locate } from './json-locate.ts';

@@ -1,5 +1,5 @@
+import { editLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { editLimits } from '../limits.ts';
 import { OpenObjectKeys } from './open-object-keys.ts';
 
 /** Told of every part of a JSON document, in order. Places count UTF-16 units; `end` is one past the last. */

@@ -1,3 +1,4 @@
+import { editLimits } from '../../limits.ts';
 import type { Container, JsonPlace, Member } from './json-locate.ts';
 import { endingNear } from './line.ts';
 
@@ -14,8 +15,6 @@ export interface JsonStyle {
 }
 
 const DEFAULT_UNIT = '  ';
-/** A colon is looked for this far from the place: enough for any key that people write. */
-const NEAR_CHARS = 4096;
 
 export function styleAt(text: string, place: JsonPlace): JsonStyle {
   const colon = colonNear(text, place);
@@ -65,8 +64,10 @@ function unitNear(text: string, { around, own }: JsonPlace): string {
 function colonNear(text: string, place: JsonPlace): string {
   const member = place.members?.at(-1);
   if (member !== undefined) return colonOf(text, member);
-  const before = /"([ \t]*:[ \t]*)$/.exec(text.slice(Math.max(0, place.start - NEAR_CHARS), place.start));
-  const first = before ?? /"([ \t]{0,8}:[ \t]{0,8})/.exec(text.slice(0, NEAR_CHARS));
+  const before = /"([ \t]*:[ \t]*)$/.exec(
+    text.slice(Math.max(0, place.start - editLimits.colon_chars), place.start),
+  );
+  const first = before ?? /"([ \t]{0,8}:[ \t]{0,8})/.exec(text.slice(0, editLimits.colon_chars));
   return first?.[1] ?? (text.includes('\n') ? ': ' : ':');
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { guardPlain, type Json } from '../../canonical/json.ts';
+import { editLimits } from '../../limits.ts';
 import { Refusal } from '../../refusal.ts';
-import { editLimits } from '../limits.ts';
 
 /** The operations of 004 appendix A.1, as a plan writes them. */
 

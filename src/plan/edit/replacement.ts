@@ -1,5 +1,5 @@
+import { editLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { editLimits } from '../limits.ts';
 
 type Part = string | { readonly group: number | string };
 type GroupText = (group: number | string) => string;

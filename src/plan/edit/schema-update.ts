@@ -1,6 +1,6 @@
 import type { Json } from '../../canonical/json.ts';
+import { editLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { editLimits } from '../limits.ts';
 import { applyEdit, type EditResult } from './apply.ts';
 import { type FormatHints, formatOf } from './format.ts';
 import { parsePlain } from './json-plain.ts';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { editLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { editLimits } from '../limits.ts';
 
 /** One change: what is from `start` to `end` becomes `text`. Places count UTF-16 units of the text without its mark. */
 export interface Splice {

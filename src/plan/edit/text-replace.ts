@@ -1,6 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js';
+import { editLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { editLimits } from '../limits.ts';
 import type { TextReplace } from './operation.ts';
 import { parseReplacement } from './replacement.ts';
 import type { ByteSplice, Edit, SourceText, Splice } from './splice.ts';

@@ -1,6 +1,6 @@
 import { Lexer } from 'yaml';
+import { editLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { editLimits } from '../limits.ts';
 
 // The lexer's own marks, which are no part of the text.
 const SCALAR = '\x1f';

@@ -1,7 +1,7 @@
 import { type Document, isScalar, LineCounter, parseAllDocuments, visit, type YAMLMap } from 'yaml';
 import type { Json } from '../../canonical/json.ts';
+import { editLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { editLimits } from '../limits.ts';
 import { refuseCostly } from './yaml-cost.ts';
 
 /** One YAML document with the places of its nodes, and its value with maps as maps and integers exact. */

@@ -1,6 +1,6 @@
+import { planLimits } from '../../limits.ts';
 import { dropStaged, type PreparedAction, type Stager } from '../handler/apply.ts';
 import type { Handlers } from '../handler/handlers.ts';
-import { planLimits } from '../limits.ts';
 import type { ActionEffect, FileState, PlanEffect } from '../model.ts';
 import type { ActionType } from '../operation.ts';
 import type { Halt } from './halt.ts';

@@ -1,5 +1,5 @@
+import { planLimits } from '../../limits.ts';
 import type { ReasonCode } from '../../refusal.ts';
-import { planLimits } from '../limits.ts';
 import type { ActionEffect, ExecutionOrder } from '../model.ts';
 
 /** What one action came to, as far as those that depend on it care. */

@@ -10,8 +10,8 @@ import {
 } from '../../durable/beneath-write.ts';
 import type { OpenFiles } from '../../durable/open-files.ts';
 import type { Hold } from '../../effect/sql/hold.ts';
+import { planLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { planLimits } from '../limits.ts';
 import type { FileState, PathChange } from '../model.ts';
 import type { JournalLine } from '../rollback/journal.ts';
 import { type Attributes, wearAs } from '../state/attributes.ts';

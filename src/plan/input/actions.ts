@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { actionTimeouts } from '../limits.ts';
+import { actionTimeouts } from '../../limits.ts';
 import { type ActionType, type OperationOf, operationSchemas } from '../operation.ts';
 import { addIssues } from './issues.ts';
 import { requirePlanPath } from './path.ts';

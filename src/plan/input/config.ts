@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { type Digest, sha256 } from '../../canonical/digest.ts';
 import { canonicalBytes } from '../../canonical/json.ts';
+import { planLimits, planTimeout } from '../../limits.ts';
 import { Refusal } from '../../refusal.ts';
 import { parseYaml, type YamlDocument } from '../../tool/yaml.ts';
-import { planLimits, planTimeout } from '../limits.ts';
 import type { RiskLevel } from '../model.ts';
 import { type ActionType, actionTypes } from '../operation.ts';
 import { addIssues } from './issues.ts';

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { planLimits } from '../../limits.ts';
 import { type ReasonCode, refuse } from '../../refusal.ts';
 import { type Secret, secretSteps } from './credential.ts';
 import { equalHead, equalTail, NEWLINE, newlinesIn } from './equal-ends.ts';
@@ -45,15 +46,13 @@ export function contentFindings(change: ContentChange): ContentFinding[] {
 /** The same. A large file is looked at in turns, between which a service answers others. */
 export async function contentFindingsInTurns(change: ContentChange): Promise<ContentFinding[]> {
   const found: ContentFinding[] = [];
-  const is_large = (change.after?.bytes.length ?? 0) > LARGE_BYTES;
+  const is_large = (change.after?.bytes.length ?? 0) > planLimits.turns_bytes;
   for (const some of findingSteps(change)) {
     found.push(...some);
     if (is_large) await nextTurn();
   }
   return found;
 }
-
-const LARGE_BYTES = 256 * 1024;
 
 function* findingSteps({ action_id, path, before, after }: ContentChange): Generator<ContentFinding[]> {
   if (after === null) return;
@@ -89,17 +88,14 @@ interface Added {
   readonly first_line: number;
 }
 
-/** Enough around a change to see a whole line, unless the line is a whole file. */
-const AROUND_BYTES = 4096;
-
 /** The part of the new content that differs, from the start of its first line to the end of its last. */
 function addedText(before: Uint8Array, after: Uint8Array): Added {
   const same = equalHead(before, after);
   const tail = equalTail(before, after, Math.min(before.length, after.length) - same);
   let start = same;
-  while (start > 0 && same - start < AROUND_BYTES && after[start - 1] !== NEWLINE) start -= 1;
+  while (start > 0 && same - start < planLimits.around_bytes && after[start - 1] !== NEWLINE) start -= 1;
   let end = after.length - tail;
-  const furthest = Math.min(after.length, end + AROUND_BYTES);
+  const furthest = Math.min(after.length, end + planLimits.around_bytes);
   while (end < furthest && after[end] !== NEWLINE) end += 1;
   return {
     text: textOf(after.subarray(start, end)),

@@ -1,6 +1,6 @@
 import { sha256 } from '../../canonical/digest.ts';
 import { canonicalBytes } from '../../canonical/json.ts';
-import { actionTimeouts, planTimeout } from '../limits.ts';
+import { actionTimeouts, planTimeout } from '../../limits.ts';
 import type { Action, Plan, RiskLevel, ValidationRule } from '../model.ts';
 import { type AnyOperation, checkActions } from './actions.ts';
 import type { SystemConfig } from './config.ts';

@@ -1,7 +1,7 @@
 import { visible } from '../../canonical/visible.ts';
 import { componentsBeneath } from '../../durable/walk.ts';
+import { planLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { planLimits } from '../limits.ts';
 
 /**
  * A path of a plan: relative to the project root, one plain walk downwards, and readable in one way only. The attacker writes a

@@ -1,5 +1,5 @@
+import { planLimits } from '../../limits.ts';
 import { explain, type ReasonCode, Refusal, refuse } from '../../refusal.ts';
-import { planLimits } from '../limits.ts';
 
 /** One thing that is wrong with a file, and where. */
 export interface PlanProblem {

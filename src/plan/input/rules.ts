@@ -1,5 +1,5 @@
+import { planLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { planLimits } from '../limits.ts';
 import type { Action } from '../model.ts';
 import type { ActionType } from '../operation.ts';
 import type { SystemConfig } from './config.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { isDigest } from '../../canonical/digest.ts';
 import { guardPlain, type Json } from '../../canonical/json.ts';
+import { planLimits } from '../../limits.ts';
 import { Refusal } from '../../refusal.ts';
-import { planLimits } from '../limits.ts';
 import { actionTypes } from '../operation.ts';
 
 /** The plan file of 004 section 3.3 around its operations, with the fields that its other sections add. */

@@ -1,6 +1,6 @@
+import { planLimits } from '../../limits.ts';
 import type { Visited } from '../derive.ts';
 import { type ContentFinding, contentFindingsInTurns, type FileContent } from '../input/content.ts';
-import { planLimits } from '../limits.ts';
 import type { FileState } from '../model.ts';
 import { type Diff, diffOf } from '../report/diff.ts';
 import type { Hunk } from '../report/hunk.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFileBeneath } from '../../durable/beneath.ts';
 import { listFolderOf, putOver, statAt, syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
+import { planLimits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
-import { planLimits } from '../limits.ts';
 import { loadManifest, MANIFEST_NAME, type RollbackManifest, saveManifest } from '../rollback/manifest.ts';
 import { nothingIfMissing } from '../state/see.ts';
 import { stageBytes } from '../state/stage.ts';

@@ -1,5 +1,5 @@
+import { planLimits } from '../../limits.ts';
 import { findSecrets } from '../input/credential.ts';
-import { planLimits } from '../limits.ts';
 import type { Diff } from './diff.ts';
 import { hunkLines } from './hunk.ts';
 

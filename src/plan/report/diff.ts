@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { planLimits } from '../../limits.ts';
 import { equalHead, equalTail, NEWLINE, newlinesIn } from '../input/equal-ends.ts';
-import { planLimits } from '../limits.ts';
 import type { Hunk } from './hunk.ts';
 import { type LineEdit, lineEdits } from './line-edits.ts';
 

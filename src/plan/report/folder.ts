@@ -1,5 +1,5 @@
+import { planLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { planLimits } from '../limits.ts';
 
 export const REPORTS = 'agent_outputs/reports';
 export const ARCHIVE = 'agent_outputs/archive';

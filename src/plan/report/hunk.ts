@@ -1,3 +1,5 @@
+import { planLimits } from '../../limits.ts';
+
 export interface Hunk {
   readonly old_start: number;
   readonly old_lines: number;
@@ -20,8 +22,6 @@ function range(start: number, lines: number): string {
   return lines === 1 ? String(start) : `${lines === 0 ? start - 1 : start},${lines}`;
 }
 
-/** How much of a diff is read at a time: so many lines, or fewer where they are long. */
-const SLICE_LINES = 240;
 const LINE_CHARS = 100;
 
 /** In lines of usual length. */
@@ -37,7 +37,7 @@ function heft(line: string | undefined): number {
  * A long hunk as several that follow each other, each a hunk of its own. Where many lines are replaced, each has some of the old lines
  * and the new ones that stand in their place.
  */
-export function slicesOf(hunk: Hunk, most: number = SLICE_LINES): Hunk[] {
+export function slicesOf(hunk: Hunk, most: number = planLimits.slice_lines): Hunk[] {
   if (weightOf(hunk.lines) <= most) return [hunk];
   if (hunk.old_lines === 0 || hunk.new_lines === 0) return oneSided(hunk, most);
   const slices: Hunk[] = [];

@@ -1,4 +1,5 @@
 import { diffArrays } from 'diff';
+import { planLimits } from '../../limits.ts';
 
 /** A run of lines that stay, go or come. In a run of changes what goes stands before what comes. */
 export interface LineEdit {
@@ -25,9 +26,6 @@ interface Gap {
 /** How many lines a block has, one level after the other. */
 const BLOCKS: readonly number[] = [1, 4];
 
-/** The fewest edits of a gap are searched for up to this number; the search takes its square. */
-const GAP_EDITS = 128;
-
 function divide(gap: Gap, blocks: readonly number[], edits: LineEdit[]): void {
   const { before, after } = gap;
   const [lines, ...longer] = blocks;
@@ -53,7 +51,7 @@ function settle(gap: Gap, blocks: readonly number[], edits: LineEdit[]): void {
   const { before, after } = gap;
   if (before.length === 0 && after.length === 0) return;
   const fewest = before.length + after.length - 2 * sharedLines(before, after);
-  const found = fewest > GAP_EDITS ? undefined : searched(gap);
+  const found = fewest > planLimits.diff_gap_edits ? undefined : searched(gap);
   if (found) edits.push(...found);
   else if (fewest === before.length + after.length) replace(edits, before, after);
   else if (blocks.length > 0) divide(gap, blocks, edits);
@@ -64,9 +62,6 @@ function replace(edits: LineEdit[], before: readonly string[], after: readonly s
   if (before.length > 0) edits.push({ mark: '-', lines: before });
   if (after.length > 0) edits.push({ mark: '+', lines: after });
 }
-
-/** How many lines a walk looks forward for the line where both lists agree again. Each step may take the square of it. */
-const FORWARD_LINES = 16;
 
 /** Goes through both lists once: where they differ, on to the nearest place at which two lines in a row are equal. */
 function walk({ before, after }: Gap, edits: LineEdit[]): void {
@@ -89,8 +84,12 @@ function walk({ before, after }: Gap, edits: LineEdit[]): void {
 }
 
 function nearestEqual(old_ids: Uint32Array, i: number, new_ids: Uint32Array, j: number): Pair | null {
-  for (let away = 1; away <= 2 * FORWARD_LINES; away++) {
-    for (let a = Math.max(0, away - FORWARD_LINES); a <= Math.min(away, FORWARD_LINES); a++) {
+  for (let away = 1; away <= 2 * planLimits.diff_forward_lines; away++) {
+    for (
+      let a = Math.max(0, away - planLimits.diff_forward_lines);
+      a <= Math.min(away, planLimits.diff_forward_lines);
+      a++
+    ) {
       const [x, y] = [i + a, j + away - a];
       if (x >= old_ids.length || y >= new_ids.length || old_ids[x] !== new_ids[y]) continue;
       // At the end of both lists both are undefined.
@@ -113,7 +112,7 @@ function numbered(...lists: readonly (readonly string[])[]): Uint32Array[] {
 }
 
 function searched({ before, after }: Gap): LineEdit[] | undefined {
-  const found = diffArrays([...before], [...after], { maxEditLength: GAP_EDITS });
+  const found = diffArrays([...before], [...after], { maxEditLength: planLimits.diff_gap_edits });
   return found?.map(({ added, removed, value }) => ({
     mark: added ? '+' : removed ? '-' : ' ',
     lines: value,

@@ -1,8 +1,8 @@
 import { OpenFolders } from '../../durable/open-folders.ts';
 import { looksLikeDatabase } from '../../effect/sql/database.ts';
 import { type Hold, type HoldOptions, holdDatabases } from '../../effect/sql/hold.ts';
+import { planLimits } from '../../limits.ts';
 import { type ReasonCode, Refusal } from '../../refusal.ts';
-import { planLimits } from '../limits.ts';
 import { nothingIfMissing } from '../state/see.ts';
 
 /** What DuckDB cannot open here it cannot lock: such a file is replaced as any other one. */

@@ -6,8 +6,8 @@ import { readFileBeneath } from '../../durable/beneath.ts';
 import { closePlace, openPlace, openToAppend, syncFolderOf } from '../../durable/beneath-write.ts';
 import { appendDurably } from '../../durable/file.ts';
 import { fileCall } from '../../durable/walk.ts';
+import { planLimits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
-import { planLimits } from '../limits.ts';
 import type { FileState } from '../model.ts';
 import { fileStateSchema } from './manifest.ts';
 

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path/posix';
 import { syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
 import { OpenFolders } from '../../durable/open-folders.ts';
+import { planLimits } from '../../limits.ts';
 import { Refusal } from '../../refusal.ts';
 import { eachAtMost } from '../concurrent.ts';
-import { planLimits } from '../limits.ts';
 import { Attributes } from '../state/attributes.ts';
 import { removeEmptyFolder } from '../state/folders.ts';
 import { sameState } from '../state/pin.ts';

@@ -4,8 +4,8 @@ import { canonicalBytes } from '../../canonical/json.ts';
 import { isImmutable, type Place, pathForChild, statAt, withPlace } from '../../durable/beneath-write.ts';
 import { OpenFolders } from '../../durable/open-folders.ts';
 import { copyAttributes, readAttributes } from '../../effect/attributes.ts';
+import { planLimits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
-import { planLimits } from '../limits.ts';
 import { identityOf, isSettled, nothingIfMissing, type SecondNames, type Seen, seeAt } from './see.ts';
 
 /** The digest of the attributes of a file, and their names; null when it has none. */

@@ -6,8 +6,8 @@ import type { OpenFiles } from '../../durable/open-files.ts';
 import type { OpenFolders } from '../../durable/open-folders.ts';
 import { fileCall } from '../../durable/walk.ts';
 import { isDatabase } from '../../effect/sql/database.ts';
+import { limits, planLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { planLimits } from '../limits.ts';
 import type { FileState } from '../model.ts';
 
 /** What was found at a path: its state, and what a restore must bring back besides. */
@@ -130,9 +130,6 @@ export function beginLook(fd: number, shown: string, ours?: SecondNames): Look {
   return { fd, shown, at_ms, stats, size: Number(stats.size) };
 }
 
-/** The clock that stamps files ticks every 10 ms at worst. */
-const SETTLED_MS = 20;
-
 /** Looks at the open file again: a file that changed while it was read has no one hash. */
 export function endLook({ fd, shown, at_ms, stats: before }: Look, { sha256, database }: Read): Seen {
   const after = fileCall(shown, () => fstatSync(fd, { bigint: true }));
@@ -153,7 +150,7 @@ export function endLook({ fd, shown, at_ms, stats: before }: Look, { sha256, dat
 
 /** Whether a change after this moment would show in the times of the file. */
 export function isSettled(stats: BigIntStats, at_ms: number): boolean {
-  return at_ms - Number(stats.ctimeNs / 1_000_000n) > SETTLED_MS && hasFineTimes(stats);
+  return at_ms - Number(stats.ctimeNs / 1_000_000n) > planLimits.settled_ms && hasFineTimes(stats);
 }
 
 /** Some file systems keep whole seconds. There a change can hide for long, so nothing is ever taken as settled. */
@@ -175,7 +172,7 @@ export interface Read {
  * Files are read in pieces, all of them into this: a buffer for each would fill the memory faster than it is collected. It is empty
  * again before anything else runs, because no look waits while it reads.
  */
-const PIECE = Buffer.allocUnsafeSlow(256 * 1024);
+const PIECE = Buffer.allocUnsafeSlow(limits.read_piece_bytes);
 
 /** Calls `take` with each piece of an open file, and hashes it. `take` must be synchronous. */
 export function readThrough({ fd, shown }: Look, take: (piece: Uint8Array) => void): Read {

@@ -1,4 +1,5 @@
 import type { Keyturn, NotifyPlace } from '../../keyturn.ts';
+import { notifyLimits } from '../../limits.ts';
 import type { Occasion } from './message.ts';
 
 /** What became due since this place: reminders before an intent expires, escalations, and runs that are in doubt since. */
@@ -35,13 +36,14 @@ export async function dueIn(
   return found;
 }
 
-const PAGE = 200;
-const PAGES = 50;
-
 async function* waitingIn(keyturn: Keyturn) {
   let cursor: string | null = null;
-  for (let page = 0; page < PAGES; page += 1) {
-    const asked = { standing: 'waiting', limit: PAGE, ...(cursor !== null && { cursor }) } as const;
+  for (let page = 0; page < notifyLimits.pages; page += 1) {
+    const asked = {
+      standing: 'waiting',
+      limit: notifyLimits.page_rows,
+      ...(cursor !== null && { cursor }),
+    } as const;
     const found: Awaited<ReturnType<Keyturn['intents']['list']>> = await keyturn.intents.list(asked);
     yield* found.intents;
     cursor = found.next;

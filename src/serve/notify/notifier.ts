@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sha256 } from '../../canonical/digest.ts';
 import type { Entry, Keyturn, NotifyEvent, NotifyPlace, NotifyTarget } from '../../keyturn.ts';
+import { notifyLimits } from '../../limits.ts';
 import { Refusal } from '../../refusal.ts';
 import { httpStatusOf } from '../status.ts';
 import { type Delivery, deliver, kindOf } from './deliver.ts';
@@ -29,10 +30,6 @@ type Route = Keyturn['config']['notify']['routes'][number];
 
 /** What asks people to look. */
 const ASKING: ReadonlySet<NotifyEvent> = new Set<NotifyEvent>(['waiting', 'reminder', 'escalation']);
-const DELAYS_MS = [1_000, 5_000, 30_000, 120_000, 600_000];
-const LOOK_MS = 15_000;
-/** A store that fails is looked at again after this. */
-const AGAIN_MS = 1_000;
 
 /** Tells each target what its routes name, in the order of the ledger, until the signal. One that fails keeps no other waiting. */
 export async function keepNotifying(keyturn: Keyturn, request: NotifierRequest): Promise<void> {
@@ -112,7 +109,7 @@ class Channel {
         if (this.#place?.gone === this.#digest) return;
       } catch {
         // The ledger is out of reach for a while. It is followed again from where it was told.
-        await pause(AGAIN_MS, null, { signal }).catch(() => {});
+        await pause(notifyLimits.again_ms, null, { signal }).catch(() => {});
       }
     }
   }
@@ -170,7 +167,7 @@ class Channel {
   }
 
   async #tellDue(signal: AbortSignal, stop: AbortController, mine: AbortSignal): Promise<void> {
-    const { look_ms = LOOK_MS } = this.#request;
+    const { look_ms = notifyLimits.due_look_ms } = this.#request;
     while (!signal.aborted) {
       const until = new Date();
       const begun = await this.#keyturn.begunRuns();
@@ -212,7 +209,7 @@ class Channel {
 
   /** False where the service stops before it is over: it is tried again after the next start. */
   async #deliver(message: Notice, signal: AbortSignal): Promise<boolean> {
-    const { delays_ms = DELAYS_MS, tell, counted } = this.#request;
+    const { delays_ms = notifyLimits.delays_ms, tell, counted } = this.#request;
     for (const delay_ms of [...delays_ms, null]) {
       const told = await deliver(this.#keyturn, this.#target, message, signal);
       if (signal.aborted && told.outcome !== 'delivered') return false;

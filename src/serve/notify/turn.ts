@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceState } from '../../keyturn.ts';
-
-/** A service that was killed keeps its turn for so long. */
-const LEASE_MS = 15_000;
-const RENEW_MS = LEASE_MS / 3;
-/** How often the others look whether it is free. */
-const LOOK_MS = 1_000;
+import { notifyLimits } from '../../limits.ts';
 
 interface Turn {
   readonly state: ServiceState;
@@ -25,30 +20,30 @@ export async function inTurn(
   const holder = randomUUID();
   const lease = (ttl_ms: number) => state.lease('notify-turn', name, holder, ttl_ms);
   let first = performance.now();
-  while (!(await lease(LEASE_MS))) {
-    await pause(LOOK_MS, null, { signal }).catch(() => {});
+  while (!(await lease(notifyLimits.lease_ms))) {
+    await pause(notifyLimits.turn_look_ms, null, { signal }).catch(() => {});
     if (signal.aborted) return;
     first = performance.now();
   }
   const lost = new AbortController();
   // A renewal can hang as well as fail, so the turn ends by the clock of this process, before another service can have it.
   const endsAfter = (asked: number) =>
-    setTimeout(() => lost.abort(), asked + LEASE_MS - RENEW_MS - performance.now());
+    setTimeout(() => lost.abort(), asked + notifyLimits.lease_ms - notifyLimits.renew_ms - performance.now());
   let ending = endsAfter(first);
   const renewing = setInterval(async () => {
     const asked = performance.now();
-    const is_mine = await lease(LEASE_MS).catch(() => null);
+    const is_mine = await lease(notifyLimits.lease_ms).catch(() => null);
     if (is_mine === false) lost.abort();
     if (is_mine === null || lost.signal.aborted) return;
     clearTimeout(ending);
     ending = endsAfter(asked);
-  }, RENEW_MS);
+  }, notifyLimits.renew_ms);
   try {
     await act(AbortSignal.any([signal, lost.signal]));
   } finally {
     clearInterval(renewing);
     clearTimeout(ending);
     // A store that does not answer lets go of it by itself.
-    await Promise.race([lease(0).catch(() => {}), pause(LOOK_MS, null, { ref: false })]);
+    await Promise.race([lease(0).catch(() => {}), pause(notifyLimits.turn_look_ms, null, { ref: false })]);
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { postgresLimits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { CheckedCommit } from '../decide.ts';
 import type { BatchAnswer } from '../group.ts';
@@ -33,14 +34,6 @@ export interface Chain {
   /** Another process changed the stored state. */
   forget(): void;
 }
-
-/** How often a transaction that the server gave up is tried, and how long to wait for a server that is away. */
-const TRIES = 5;
-const PAUSE_ms = 100;
-/** What a look may take at least. One that waits for a standby that is gone would wait for ever. */
-const LOOK_ms = 2_000;
-/** After another process was faster: so many batches take the lock at once, because it will write again. */
-const WARY = 16;
 
 /** One batch on its way. */
 interface Journey {
@@ -106,7 +99,7 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
     if (known && wary === 0) {
       const written = await quickly(db, tenant, known, gathering.batch, clock);
       if (written) return written;
-      wary = WARY;
+      wary = postgresLimits.wary_batches;
     }
     const before = known;
     const written = await lockedly(db, tenant, gathering, clock, missed, before);
@@ -121,8 +114,8 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
       return;
     }
     const may_wait = (isLost(error) || isFull(error)) && performance.now() < journey.deadline_ms;
-    if (!may_wait && !(isConflict(error) && journey.tries < TRIES)) throw storeRefusal(error);
-    await pause(PAUSE_ms);
+    if (!may_wait && !(isConflict(error) && journey.tries < postgresLimits.tries)) throw storeRefusal(error);
+    await pause(postgresLimits.pause_ms);
   }
 
   /** The answer may have been awaited for long. A server that is back is looked at all the same. */
@@ -131,7 +124,7 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
     for (;;) {
       try {
         const db = await session.current();
-        const wait_ms = Math.max(LOOK_ms, until_ms - performance.now());
+        const wait_ms = Math.max(postgresLimits.look_ms, until_ms - performance.now());
         return await wasWritten(db, tenant, unknown.unanswered, lost, wait_ms);
       } catch (error) {
         if (isUnsafe(error) || performance.now() >= until_ms) {
@@ -139,7 +132,7 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
           throw failed;
         }
       }
-      await pause(PAUSE_ms);
+      await pause(postgresLimits.pause_ms);
     }
   }
 

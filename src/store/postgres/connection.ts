@@ -58,10 +58,6 @@ export interface Connection {
   destroy(): void;
 }
 
-/** A connection on which nothing happens is probed after so long, to find out that the other side is gone. */
-const PROBE_ms = 10_000;
-const GOODBYE_ms = 1_000;
-
 /** The server itself takes our settings with the first word. A pooler does not, and must keep one session for us. */
 export async function connect(address: Address, options: SessionOptions): Promise<Connection> {
   try {
@@ -105,9 +101,6 @@ async function clientOf(address: Address, options: SessionOptions, start: Start 
   return new Client({ ...config, types: { getTypeParser } } as ClientConfig);
 }
 
-/** How long a second session is waited for. One that is not given has at least not been given ours. */
-const SECOND_ms = 2_000;
-
 /**
  * Two sessions at the same time are two, or a pooler gives the same one to several of us in turn: then nothing that is set in it is
  * there to stay. Looked at before anything is set that another session would find there.
@@ -115,7 +108,10 @@ const SECOND_ms = 2_000;
 async function requireOwnSession(first: Client, address: Address, options: SessionOptions): Promise<void> {
   const second = await clientOf(address, options, null);
   healthOf(second);
-  const asked = { text: 'SELECT pg_catalog.pg_backend_pid() AS pid', query_timeout: SECOND_ms };
+  const asked = {
+    text: 'SELECT pg_catalog.pg_backend_pid() AS pid',
+    query_timeout: postgresLimits.second_session_ms,
+  };
   const { rows } = await first.query(asked);
   try {
     await connectSafely(second, address.tls);
@@ -162,7 +158,7 @@ function configOf(address: Address, options: SessionOptions): object {
     enableChannelBinding: tls !== null,
     application_name: 'keyturn',
     keepAlive: true,
-    keepAliveInitialDelayMillis: PROBE_ms,
+    keepAliveInitialDelayMillis: postgresLimits.probe_ms,
     pipeline: true,
     connectionTimeoutMillis: postgresLimits.connect_ms,
     query_timeout: statementTimeout_ms(options) + postgresLimits.network_ms,
@@ -219,7 +215,7 @@ function connectionOf(
 
 /** The driver waits for the server to close its side. One that is cut off from us never does. */
 async function ended(client: Client): Promise<void> {
-  const timer = setTimeout(() => streamOf(client).destroy(), GOODBYE_ms);
+  const timer = setTimeout(() => streamOf(client).destroy(), postgresLimits.close_ms);
   try {
     await client.end();
   } catch {

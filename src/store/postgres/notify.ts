@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { postgresLimits } from '../../limits.ts';
 import type { Connection } from './connection.ts';
 import type { Tenant } from './rows.ts';
 import type { Session } from './session.ts';
@@ -15,14 +16,6 @@ export interface Notifier {
 }
 
 const CHANNEL = 'keyturn';
-/** At most so often. */
-const EVERY_ms = 50;
-/** After a connection was lost: so soon, and less and less often while the server is away. */
-const AGAIN_ms = 500;
-const RARELY_ms = 5_000;
-const LISTEN_ms = 10_000;
-/** Who closes a store does not wait longer than this for a hint to be told. */
-const LAST_WORD_ms = 1_000;
 
 export function notifierOf(session: Session, tenant: Tenant): Notifier {
   let waiting: NodeJS.Timeout | null = null;
@@ -40,7 +33,7 @@ export function notifierOf(session: Session, tenant: Tenant): Notifier {
   return {
     poke: () => {
       // The first commit after a while is told at once.
-      const left_ms = Math.max(0, told_ms + EVERY_ms - performance.now());
+      const left_ms = Math.max(0, told_ms + postgresLimits.notify_ms - performance.now());
       waiting ??= setTimeout(() => {
         waiting = null;
         told_ms = performance.now();
@@ -51,7 +44,7 @@ export function notifierOf(session: Session, tenant: Tenant): Notifier {
       if (waiting === null) return;
       clearTimeout(waiting);
       waiting = null;
-      await Promise.race([tell(through), pause(LAST_WORD_ms, undefined, { ref: false })]);
+      await Promise.race([tell(through), pause(postgresLimits.notify_last_ms, undefined, { ref: false })]);
     },
   };
 }
@@ -111,7 +104,7 @@ async function follow(
       db.onNotification((payload) => {
         if (payload === String(tenant.id)) listener();
       });
-      await db.ask({ text: `LISTEN ${CHANNEL}`, query_timeout: LISTEN_ms });
+      await db.ask({ text: `LISTEN ${CHANNEL}`, query_timeout: postgresLimits.listen_ms });
       return db;
     } catch (error) {
       db.destroy();
@@ -125,7 +118,11 @@ async function follow(
   }
 
   async function again(): Promise<void> {
-    for (let wait_ms = AGAIN_ms; !stopped; wait_ms = Math.min(2 * wait_ms, RARELY_ms)) {
+    for (
+      let wait_ms: number = postgresLimits.listen_again_ms;
+      !stopped;
+      wait_ms = Math.min(2 * wait_ms, postgresLimits.listen_again_ms_most)
+    ) {
       await pause(wait_ms, undefined, { ref: false });
       const db = stopped ? null : await listen().catch(() => null);
       if (!db) continue;

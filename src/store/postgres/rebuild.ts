@@ -17,9 +17,6 @@ import type { Tenant } from './rows.ts';
 import { NotLoaded, type RowSnapshot, snapshotOf, type Wanted } from './snapshot.ts';
 import { ROW_CHANGES } from './write.ts';
 
-/** How many differences are named. One is enough to act on; a page of them shows the pattern. */
-const NAMED = 20;
-
 /** The server keeps what is folded, so that memory here does not grow with the ledger. */
 export const FRESH_TABLES = `
   SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
@@ -63,8 +60,8 @@ export async function refold(
     });
   await db.ask({ text: COMPARING });
   const projected = await differencesOf(db, tenant);
-  const agent = await agentDifferences(db, tenant, NAMED);
-  const differences = [...projected, ...[...agent.values()].flat()].slice(0, NAMED);
+  const agent = await agentDifferences(db, tenant, limits.named_rows);
+  const differences = [...projected, ...[...agent.values()].flat()].slice(0, limits.named_rows);
   if (write && projected.length > 0) await replace(db, tenant);
   if (write) await replaceAgentRows(db, tenant, agent.keys());
   if (write && differences.length > 0) await nextGeneration(db, tenant);
@@ -238,7 +235,7 @@ async function differencesOf(db: Connection, tenant: Tenant): Promise<string[]> 
   const { rows } = await db.ask<{ what: string }>({
     text: `${differing('projection', 'name, key, seq, status, tool, proposer, actor, state', `name || ' ' || key`)}
       UNION ${differing('claim', 'key, seq', `'claim ' || key`)}
-      ORDER BY what LIMIT ${NAMED}`,
+      ORDER BY what LIMIT ${limits.named_rows}`,
     values: [tenant.id],
   });
   return rows.map(({ what }) => what);

@@ -1,3 +1,4 @@
+import { postgresLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Connection } from './connection.ts';
 import { isLost } from './failure.ts';
@@ -12,18 +13,14 @@ export interface Session {
   end(): Promise<void>;
 }
 
-/** After so long without a word the other side is asked for one, and given so long for it. */
-const QUIET_ms = 5_000;
-const WORD_ms = 3_000;
-
 /**
  * A firewall drops an idle connection silently. It must be found out before a write is sent:
  * afterwards it would be unknown whether the write happened.
  */
 async function isDeaf(connection: Connection): Promise<boolean> {
-  if (connection.quiet_ms() < QUIET_ms) return false;
+  if (connection.quiet_ms() < postgresLimits.quiet_ms) return false;
   try {
-    await connection.ask({ text: 'SELECT 1', query_timeout: WORD_ms });
+    await connection.ask({ text: 'SELECT 1', query_timeout: postgresLimits.quiet_answer_ms });
     return false;
   } catch {
     connection.destroy();

@@ -3,7 +3,7 @@ import { type Event, isSigned } from '../../event/event.ts';
 import { PROJECTIONS, ROW_NAMES, rowsNamedBy } from '../../fold/projection.ts';
 import type { Row, RowName } from '../../fold/row.ts';
 import { delegationOf } from '../../identity/authority.ts';
-import { limits } from '../../limits.ts';
+import { limits, postgresLimits } from '../../limits.ts';
 import { allClaims, type CheckedCommit, type StoredLedger } from '../decide.ts';
 import { type RowRef, refOf } from './rows.ts';
 
@@ -54,9 +54,6 @@ function lookedAt(event: Event): RowRef[] {
   ];
 }
 
-/** How many rows that were missed are loaded with the next decisions. */
-const MISSED = 16;
-
 /**
  * Rows that no event names by itself, and that decisions of late looked at all the same: the count of a proposer, for one. The next
  * ones look at them too, and a round trip for each would be made while all others wait for the lock of the chain.
@@ -69,7 +66,8 @@ export class MissedRows {
       this.#rows.delete(ref);
       this.#rows.set(ref, row);
     }
-    for (const ref of this.#rows.keys()) if (this.#rows.size > MISSED) this.#rows.delete(ref);
+    for (const ref of this.#rows.keys())
+      if (this.#rows.size > postgresLimits.missed_rows) this.#rows.delete(ref);
   }
 
   with(wanted: Wanted): Wanted {

@@ -1,3 +1,4 @@
+import { sqliteLimits } from '../../limits.ts';
 import { type Adoption, type ForeignEntry, foreignObjects, planAdoption } from '../adopt.ts';
 import type { StoredObject } from '../decide.ts';
 import { insertAgentRows } from './agent.ts';
@@ -13,7 +14,6 @@ import {
   insertLookups,
   insertObject,
   insertRow,
-  TOGETHER,
   updateRow,
 } from './write.ts';
 
@@ -45,8 +45,8 @@ function writeAdoption(
   const { entries, rows, agent_rows, erase } = adoption;
   const first_seq = entries[0]?.seq ?? adoption.tip.size;
   const lookups = lookupsOf(adoption, first_seq);
-  for (let i = 0; i < lookups.length; i += TOGETHER)
-    insertLookups(db, tenant, lookups.slice(i, i + TOGETHER));
+  for (let i = 0; i < lookups.length; i += sqliteLimits.statement_rows)
+    insertLookups(db, tenant, lookups.slice(i, i + sqliteLimits.statement_rows));
   for (const entry of entries) insertEntry(db, tenant, entry, entry.at);
   const listed = readListed(db, tenant);
   for (const planned of rows) {

@@ -1,3 +1,4 @@
+import { sqliteLimits } from '../../limits.ts';
 import {
   type AgentRow,
   type AgentTableShape,
@@ -54,9 +55,6 @@ export function agentComparison(db: Database, tenant: Tenant, most: number): Age
 /** A row as one JSON text: the same that JSON.stringify makes of its values, also where a text has a NUL, at which the driver cuts. */
 const textIn = (columns: readonly string[]) => `json_array(${columns.join()})`;
 
-/** How many rows are compared together. More of them outlive the young generation of the collector. */
-const WINDOW = 100;
-
 function ledgerComparison(
   db: Database,
   tenant: Tenant,
@@ -97,7 +95,7 @@ function ledgerComparison(
   return {
     add: (values) => {
       waiting.push(values);
-      if (waiting.length >= WINDOW) compare(false);
+      if (waiting.length >= sqliteLimits.compared_rows) compare(false);
     },
     finish: () => {
       compare(true);

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Worker } from 'node:worker_threads';
-import { limits } from '../../limits.ts';
+import { sqliteLimits } from '../../limits.ts';
 import { DURABLE } from './database.ts';
 
 /**
@@ -69,7 +69,7 @@ export function checkpointsOf(path: string, onFailure: (reason: string) => void)
   return {
     noteCommits: (count) => {
       commits += count;
-      if (commits >= limits.checkpoint_commits && !is_at_work && !is_over) void move();
+      if (commits >= sqliteLimits.checkpoint_commits && !is_at_work && !is_over) void move();
     },
     end: async () => {
       is_over = true;

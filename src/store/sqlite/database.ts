@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
-import { limits } from '../../limits.ts';
+import { limits, sqliteLimits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import { isBusy, isSqliteError, storeRefusal } from './failure.ts';
 import { inPlaceOf } from './in-place.ts';
@@ -27,12 +27,6 @@ export interface Database {
   readonly busy_ms: number;
 }
 
-/**
- * How long SQLite itself waits. It sleeps in this thread, so that nothing else of the process goes on: what takes longer is tried
- * again.
- */
-export const MOMENT_ms = 1;
-
 type Access = 'read' | 'write' | 'immutable';
 
 /** The driver is a native module: loaded when a store is opened, and not before. */
@@ -46,7 +40,7 @@ export async function connect(
   return mapped(() => {
     const db = new DatabaseSync(location, {
       readOnly: access !== 'write',
-      timeout: MOMENT_ms,
+      timeout: sqliteLimits.busy_ms,
       enableForeignKeyConstraints: true,
       defensive: true,
     });
@@ -57,15 +51,12 @@ export async function connect(
   });
 }
 
-// Holds the upper levels of the trees of a million intents.
-const CACHE_KiB = 16 * 1024;
-
 /** The file may come from an attacker: nothing in its schema may call functions, no page is taken on trust. */
 const CAREFUL = `
   PRAGMA trusted_schema = OFF;
   PRAGMA cell_size_check = ON;
   PRAGMA recursive_triggers = ON;
-  PRAGMA cache_size = -${CACHE_KiB};
+  PRAGMA cache_size = -${sqliteLimits.cache_KiB};
 `;
 
 /** FULL: the WAL is synced before a commit returns. fullfsync: so that macOS means it, too. */
@@ -82,7 +73,7 @@ export function makeDurable(db: Database): void {
     PRAGMA journal_mode = WAL;
     ${DURABLE}
     PRAGMA secure_delete = ON;
-    PRAGMA wal_autocheckpoint = ${limits.wal_pages};
+    PRAGMA wal_autocheckpoint = ${sqliteLimits.wal_pages};
   `);
 }
 

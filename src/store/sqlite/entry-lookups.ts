@@ -1,3 +1,4 @@
+import { sqliteLimits } from '../../limits.ts';
 import type { Database } from './database.ts';
 import type { Tenant } from './rows.ts';
 import { idOf } from './schema.ts';
@@ -9,9 +10,6 @@ export interface EntryLookups {
   /** After the last entry: what is missing, wrong, or there without an entry. */
   finish(): string[];
 }
-
-/** How many are looked up together. */
-const TOGETHER = 1000;
 
 const FOUND = `
   SELECT count(*) AS found FROM json_each(?) AS entry CROSS JOIN main.lookup AS stored
@@ -44,7 +42,7 @@ export function entryLookups(db: Database, tenant: Tenant, most: number): EntryL
   return {
     add: (subject) => {
       subjects.push(subject);
-      if (subjects.length === TOGETHER) look();
+      if (subjects.length === sqliteLimits.compared_subjects) look();
     },
     finish: () => {
       look();

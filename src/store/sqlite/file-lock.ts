@@ -1,4 +1,5 @@
 import { closeSync, constants, openSync } from 'node:fs';
+import { sqliteLimits } from '../../limits.ts';
 import { storeRefusal } from './failure.ts';
 
 /** An exclusive lock between processes. The kernel drops it when the process that holds it dies, however it dies. */
@@ -7,9 +8,6 @@ export interface FileLock {
   hold<T>(act: () => T): T;
   close(): void;
 }
-
-/** What is done under the lock takes microseconds. A wait longer than this is for a process that hangs. */
-const WAIT_ms = 2_000;
 
 /**
  * Node cannot lock a file, and to start flock(1) takes longer than what is done under the lock. SQLite locks its own
@@ -27,7 +25,7 @@ export async function openFileLock(path: string): Promise<FileLock> {
   const db = mapped(() => {
     const { O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
     closeSync(openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600));
-    const opened = new DatabaseSync(path, { timeout: WAIT_ms });
+    const opened = new DatabaseSync(path, { timeout: sqliteLimits.file_lock_ms });
     try {
       // Otherwise each lock would make and remove a journal: a change in the folder of the store, after which the next commit looks for its files.
       opened.exec('PRAGMA journal_mode = MEMORY');

@@ -1,11 +1,11 @@
 import { foldEntry, type Ledger, type ReadEntry, verifierOf } from '../../fold/ledger.ts';
 import type { Row, RowName } from '../../fold/row.ts';
-import { limits } from '../../limits.ts';
+import { limits, sqliteLimits } from '../../limits.ts';
 import { plannedRow } from '../decide.ts';
 import type { Database } from './database.ts';
 import { claimLookup, type Lookup, rowLookup } from './lookup.ts';
 import { ledgerOf, type Tenant } from './rows.ts';
-import { insertLookups, insertRow, TOGETHER, updateRow } from './write.ts';
+import { insertLookups, insertRow, updateRow } from './write.ts';
 
 /** A ledger that is folded again into fresh tables. */
 export interface Folding {
@@ -61,7 +61,7 @@ export function foldingOf(db: Database, tenant: Tenant): Folding {
 
   function look(lookup: Lookup): void {
     lookups.push(lookup);
-    if (lookups.length === TOGETHER) writeLookups();
+    if (lookups.length === sqliteLimits.statement_rows) writeLookups();
   }
 
   function writeLookups(): void {

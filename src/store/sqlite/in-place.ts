@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { sqliteLimits } from '../../limits.ts';
 
 /** Whether the files of a store are still the ones that were opened. */
 export interface InPlace {
@@ -10,9 +11,6 @@ export interface InPlace {
   isWhole(): boolean;
 }
 
-/** Longer than the steps in which a file system counts time: those that count whole seconds, up to two of them, and the others. */
-const COARSE_STEP_ms = 2_500n;
-const FINE_STEP_ms = 50n;
 const NS_PER_S = 1_000_000_000n;
 
 /**
@@ -53,6 +51,6 @@ function markOf(folder: string): string | null {
   const found = statSync(folder, { bigint: true, throwIfNoEntry: false });
   if (!found) return null;
   const { dev, ino, ctimeMs, ctimeNs } = found;
-  const step_ms = ctimeNs % NS_PER_S === 0n ? COARSE_STEP_ms : FINE_STEP_ms;
+  const step_ms = ctimeNs % NS_PER_S === 0n ? sqliteLimits.coarse_step_ms : sqliteLimits.fine_step_ms;
   return BigInt(Date.now()) - ctimeMs > step_ms ? `${dev}:${ino}:${ctimeNs}` : null;
 }

@@ -1,5 +1,6 @@
 import { type ListedRow, type PagedBy, PROJECTIONS } from '../../fold/projection.ts';
 import type { RowName, States } from '../../fold/row.ts';
+import { sqliteLimits } from '../../limits.ts';
 import type { PlannedRow } from '../decide.ts';
 import type { Database } from './database.ts';
 import { stateOf, type Tenant } from './rows.ts';
@@ -11,11 +12,6 @@ import { idOf, rowIdOf, SEQ_END } from './schema.ts';
  * are in no list yet: a reader of a list looks through them, too. They are never more than a few hundred, and enter the
  * lists many at a time, in the transaction of a commit. By then most runs are over, and their status changes no more.
  */
-
-/** How many entries at least are in no list. A row among them changes its status without a change of any list. */
-const NEWEST = 192;
-/** How many enter the lists at a time, or more. */
-const TOGETHER = 64;
 
 /** What entries and rows are listed by. */
 const ENTRY_LISTS = ['kind', 'signer'] as const;
@@ -44,8 +40,8 @@ const ENTER = [
 
 /** After entries were written: where the lists end now. */
 export function enterLists(db: Database, tenant: Tenant, listed: number, size: number): number {
-  if (size - listed < NEWEST + TOGETHER) return listed;
-  const end = size - NEWEST;
+  if (size - listed < sqliteLimits.unlisted_entries + sqliteLimits.listed_together) return listed;
+  const end = size - sqliteLimits.unlisted_entries;
   enterUpTo(db, tenant, listed, end);
   return end;
 }
@@ -168,9 +164,6 @@ export interface ListComparison {
   finish(): string[];
 }
 
-/** How many entries are looked up together. */
-const WINDOW = 10_000;
-
 export function listComparison(db: Database, tenant: Tenant, most: number): ListComparison {
   const listed = readListed(db, tenant);
   const by_kind = new Map<string, number[]>();
@@ -202,7 +195,7 @@ export function listComparison(db: Database, tenant: Tenant, most: number): List
         if (signer !== null) note(by_signer, signer, size);
       }
       size += 1;
-      if (size - from === WINDOW) lookAtAll();
+      if (size - from === sqliteLimits.compared_entries) lookAtAll();
     },
     finish: () => {
       lookAtAll();
@@ -225,5 +218,5 @@ function note(values: Map<string, number[]>, value: string, seq: number): void {
 /** After a rebuild put its rows in the place of those that were stored. */
 export function replaceLists(db: Database, tenant: Tenant, size: number): void {
   db.sql('DELETE FROM main.listed WHERE tenant = ?').run(tenant.id);
-  enterUpTo(db, tenant, 0, Math.max(0, size - NEWEST));
+  enterUpTo(db, tenant, 0, Math.max(0, size - sqliteLimits.unlisted_entries));
 }

@@ -1,7 +1,7 @@
 import { type Digest, isDigest, sha256 } from '../../canonical/digest.ts';
 import type { Paged } from '../../fold/projection.ts';
 import type { SealedEntry } from '../../ledger/entry.ts';
-import { limits } from '../../limits.ts';
+import { limits, sqliteLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import { refuseAbsent } from '../objects.ts';
 import {
@@ -85,13 +85,10 @@ export function readPage<N extends Paged>(db: Database, tenant: Tenant, name: N,
   return readListedRows(db, tenant, { name, column, values, limit, newest_first, from, end });
 }
 
-/** Digests per read. */
-const DIGESTS = 1000;
-
 export function readObjects(db: Database, tenant: Tenant, after: Digest): HeldObject[] {
   return db
     .sql(
-      `SELECT digest, length(bytes) AS bytes FROM object WHERE tenant = ? AND digest > ? ORDER BY digest LIMIT ${DIGESTS}`,
+      `SELECT digest, length(bytes) AS bytes FROM object WHERE tenant = ? AND digest > ? ORDER BY digest LIMIT ${sqliteLimits.digests_read}`,
     )
     .all(tenant.id, after) as HeldObject[];
 }

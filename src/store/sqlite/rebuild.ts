@@ -2,6 +2,7 @@ import type { Digest } from '../../canonical/digest.ts';
 import { eventIn, signedBy } from '../../event/event.ts';
 import { leafHashOfText, openWritten } from '../../ledger/entry.ts';
 import { append } from '../../ledger/merkle.ts';
+import { limits, sqliteLimits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import { type AgentRow, agentRows } from '../agent-tables.ts';
 import type { Rebuild, Tip } from '../store.ts';
@@ -13,9 +14,6 @@ import { EMPTY_TIP } from './known.ts';
 import { type ListComparison, listComparison, replaceLists } from './lists.ts';
 import type { Tenant } from './rows.ts';
 import { idOf } from './schema.ts';
-
-/** How many differences are named. One is enough to act on; a page of them shows the pattern. */
-const NAMED = 20;
 
 /** SQLite takes `lookup` and `projection` to mean these while they exist: the fold runs the very statements of commit. */
 const FRESH_TABLES = `
@@ -38,9 +36,9 @@ export function rebuildProjections(db: Database, tenant: Tenant, { write }: { wr
     db.exec(FRESH_TABLES);
     const parts: Parts = {
       folding: foldingOf(db, tenant),
-      lookups: entryLookups(db, tenant, NAMED),
-      lists: listComparison(db, tenant, NAMED),
-      agent: agentComparison(db, tenant, NAMED),
+      lookups: entryLookups(db, tenant, limits.named_rows),
+      lists: listComparison(db, tenant, limits.named_rows),
+      agent: agentComparison(db, tenant, limits.named_rows),
     };
     const tip = foldLedger(db, tenant, parts);
     parts.folding.finish();
@@ -50,7 +48,7 @@ export function rebuildProjections(db: Database, tenant: Tenant, { write }: { wr
     if (write && agent.length > 0) replaceAgentRows(db, tenant, agentRowsOf(db, tenant));
     const { rows } = db.sql('SELECT count(*) AS rows FROM temp.projection').get() as { rows: number };
     db.exec(DROP_TABLES);
-    return { entries: tip.size, rows, differences: [...projected, ...agent].slice(0, NAMED) };
+    return { entries: tip.size, rows, differences: [...projected, ...agent].slice(0, limits.named_rows) };
   });
 }
 
@@ -83,16 +81,17 @@ function foldLedger(db: Database, tenant: Tenant, parts: Parts): Tip {
   return tip;
 }
 
-/** Entries per read: few enough to be garbage before the collector moves them. */
-const READ = 200;
-
 function nextEntries(db: Database, tenant: Tenant, from: number): StoredEntry[] {
   return db
     .lists(
       `SELECT id, hash, peak, at, kind, signer, CAST(bytes AS TEXT), length(bytes) FROM entry
        WHERE id >= ? AND id < ? ORDER BY id LIMIT ?`,
     )
-    .all(idOf(tenant.id, from), idOf(tenant.id + 1, 0), READ) as unknown as StoredEntry[];
+    .all(
+      idOf(tenant.id, from),
+      idOf(tenant.id + 1, 0),
+      sqliteLimits.rebuild_read,
+    ) as unknown as StoredEntry[];
 }
 
 /** An entry that commit could not have written means that the ledger itself is not what it was. */
@@ -160,7 +159,7 @@ function differencesOf(db: Database, tenant: Tenant): string[] {
     .sql(`${differing('projection', `name || ' ' || key`)}
           UNION
           ${differing('lookup', `kind || ' ' || CASE kind WHEN 'claim' THEN key ELSE near END`)}
-          LIMIT ${NAMED}`)
+          LIMIT ${limits.named_rows}`)
     .all({ tenant: tenant.id }) as { what: string }[];
   return found.map(({ what }) => what);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Digest } from '../../canonical/digest.ts';
 import { erasedClaim } from '../../gate/claims.ts';
-import { limits } from '../../limits.ts';
+import { sqliteLimits } from '../../limits.ts';
 import {
   type CheckedCommit,
   type CommitDecision,
@@ -15,7 +15,7 @@ import type { BatchAnswer } from '../group.ts';
 import type { Receipt } from '../store.ts';
 import { insertAgentRows } from './agent.ts';
 import type { Checkpoints } from './checkpoint.ts';
-import { type Database, MOMENT_ms } from './database.ts';
+import type { Database } from './database.ts';
 import { isBusy, isConstraint, isSqliteError } from './failure.ts';
 import type { KnownRows } from './known.ts';
 import { enterLists, moveInLists } from './lists.ts';
@@ -44,7 +44,7 @@ export function writerOf(
         until_ms ??= performance.now() + db.busy_ms;
         if (performance.now() >= until_ms) throw error;
       }
-      await pause(1 + Math.random() * (limits.store_pause_ms - 1));
+      await pause(1 + Math.random() * (sqliteLimits.pause_ms - 1));
       batch.push(...join());
     }
   };
@@ -105,10 +105,10 @@ function attempt<T>(act: () => T): T | { readonly error: unknown } {
  */
 function takeClaims(db: Database, tenant: Tenant, plan: CommitDecision, ledger: StoredLedger): void {
   const lookups = lookupsOf(plan);
-  if (lookups.length > TOGETHER) refuseTaken(plan.commit, ledger);
+  if (lookups.length > sqliteLimits.statement_rows) refuseTaken(plan.commit, ledger);
   try {
-    for (let i = 0; i < lookups.length; i += TOGETHER)
-      insertLookups(db, tenant, lookups.slice(i, i + TOGETHER));
+    for (let i = 0; i < lookups.length; i += sqliteLimits.statement_rows)
+      insertLookups(db, tenant, lookups.slice(i, i + sqliteLimits.statement_rows));
   } catch (error) {
     if (isConstraint(error)) refuseTaken(plan.commit, ledger);
     throw error;
@@ -122,10 +122,8 @@ function lookupsOf({ claims, entries, rows, first_seq }: CommitDecision): Lookup
   return lookups;
 }
 
-/** How many rows one statement writes at most. It is compiled once for each number of rows. */
-export const TOGETHER = 16;
 const INSERT_LOOKUPS = Array.from(
-  { length: TOGETHER + 1 },
+  { length: sqliteLimits.statement_rows + 1 },
   (_, rows) =>
     `INSERT INTO lookup (tenant, near, kind, key, seq) VALUES ${Array(rows).fill('(?, ?, ?, ?, ?)').join()}`,
 );
@@ -202,20 +200,17 @@ export function insertObject(db: Database, tenant: Tenant, digest: Digest, bytes
   db.sql(INSERT_OBJECT).run(tenant.id, digest, bytes, tenant.id, near, kind, key);
 }
 
-/** How long an erasure waits for readers before it leaves the rest to the next checkpoint. */
-const ERASE_WAIT_ms = 1000;
-
 /**
  * The erased bytes are zeroed in the database, but the WAL may still hold an older copy of their pages. This moves the
  * WAL into the database and cuts it off. The commit is durable already, so a reader in the way is no reason to fail.
  */
 export function forgetErased(db: Database): void {
   try {
-    db.exec(`PRAGMA busy_timeout = ${ERASE_WAIT_ms}`);
+    db.exec(`PRAGMA busy_timeout = ${sqliteLimits.erase_ms}`);
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch (error) {
     if (!isSqliteError(error)) throw error;
   } finally {
-    db.exec(`PRAGMA busy_timeout = ${MOMENT_ms}`);
+    db.exec(`PRAGMA busy_timeout = ${sqliteLimits.busy_ms}`);
   }
 }

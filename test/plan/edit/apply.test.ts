@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { editLimits } from '../../../src/limits.ts';
 import { inBytes, openText } from '../../../src/plan/edit/splice.ts';
-import { editLimits } from '../../../src/plan/limits.ts';
 import { expectRefusal } from '../../support/refusal.ts';
 import { edit, editBytes } from './edit.ts';
 

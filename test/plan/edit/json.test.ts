@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { editLimits } from '../../../src/limits.ts';
 import { editJson } from '../../../src/plan/edit/json-edit.ts';
 import { editOperationSchema } from '../../../src/plan/edit/operation.ts';
-import { editLimits } from '../../../src/plan/limits.ts';
 import { expectRefusal } from '../../support/refusal.ts';
 import { edit, editBytes } from './edit.ts';
 

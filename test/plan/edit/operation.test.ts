@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { editLimits } from '../../../src/limits.ts';
 import { editOperationSchema, schemaOperationSchema } from '../../../src/plan/edit/operation.ts';
-import { editLimits } from '../../../src/plan/limits.ts';
 
 describe('an edit operation', () => {
   it('the operation of 004 section 12.1 is read as it is printed', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { editLimits } from '../../../src/limits.ts';
 import { refuseCostly } from '../../../src/plan/edit/yaml-cost.ts';
 import { openYamlStream } from '../../../src/plan/edit/yaml-document.ts';
 import { checkYaml } from '../../../src/plan/edit/yaml-edit.ts';
-import { editLimits } from '../../../src/plan/limits.ts';
 import { expectRefusal } from '../../support/refusal.ts';
 import { edit, editBytes } from './edit.ts';
 
