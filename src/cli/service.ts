@@ -30,6 +30,9 @@ const ANSWER_MS = 60_000;
 /** What a human signed may take long: a rollback puts files back, and a step of a conversation runs. */
 export const FINISH_MS = 15 * 60_000;
 
+/** They look at all that is stored. */
+const WHOLE: ReadonlySet<string> = new Set(['/v1/ledger/verify', '/v1/ledger/verifyStore']);
+
 /** Asks a service. Whatever is wrong with it, or on the way to it, is a refusal. */
 export function askingAt(
   address: string,
@@ -43,11 +46,23 @@ export function askingAt(
       throw signal?.aborted && error === signal.reason ? error : refusalOf(address, error);
     });
   return {
-    ask: (path, request, options) =>
-      timed((all) => asking.ask(path, request, all), options, 'proofs' in request ? FINISH_MS : answer_ms),
+    ask: async (path, request, options) => {
+      const most = 'proofs' in request || WHOLE.has(path) ? FINISH_MS : answer_ms;
+      const answer = await timed((all) => asking.ask(path, request, all), options, most);
+      return answer instanceof ReadableStream ? streamedFrom(address, answer) : answer;
+    },
     open: (asked, options) => timed((all) => asking.open(asked, all), options),
     end: (options) => timed((all) => asking.end(all), options),
   };
+}
+
+/** What breaks off is refused as what was not answered is. */
+async function* streamedFrom(address: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    throw refusalOf(address, error);
+  }
 }
 
 const TLS = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_|EPROTO)/;
