@@ -53,7 +53,7 @@ type Known = readonly [value: string, about: string];
 function describe(command: Command, suggester: Suggester, known: Knowledge): void {
   for (const option of command.options) {
     const name = option.long?.slice(2);
-    if (name === undefined) continue;
+    if (name === undefined || option.hidden) continue;
     const values = option.argChoices?.map((choice): Known => [choice, '']) ?? known[name] ?? [];
     if (option.required) suggester.option(name, option.description, (complete) => offer(values, complete));
     else suggester.option(name, option.description);

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import {
   activeCredentials,
+  type Face,
   type IntentState,
   Keyturn,
   type Principal,
@@ -82,6 +83,13 @@ export function unlock(
   return withTries(terminal, ['PASSPHRASE_WRONG'], async () =>
     keyturn.unlock(name, await terminal.askSecret(`Passphrase of ${name}: `)),
   );
+}
+
+/** At a service the key of the human signs each request: the session of a login only reads. */
+export async function provenBy(keyturn: Opened, as: string | undefined): Promise<Face> {
+  if (!keyturn.proven) return keyturn;
+  const name = as ?? (await whoActs(keyturn, undefined));
+  return keyturn.proven(await atTerminal((terminal) => unlock(keyturn, terminal, { name })));
 }
 
 export async function signAsked<T>(keyturn: Opened, terminal: Terminal, act: Possible<T>): Promise<T> {

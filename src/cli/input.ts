@@ -72,6 +72,8 @@ export async function writeOutput(
     if (typeof content === 'string' || content instanceof Uint8Array) writeFileSync(fd, content);
     else for await (const chunk of content) writeFileSync(fd, chunk);
   } catch (error) {
+    // A part of it could be taken for all of it.
+    unlinkSync(path);
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     refuse(...whyNotWritten(path, error));
   } finally {

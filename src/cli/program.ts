@@ -56,7 +56,7 @@ function commandOf(spec: Spec, serve: Serve): Command {
   const command = new Command(spec.name.split(' ').at(-1)).description(spec.about);
   for (const operand of spec.operands ?? []) command.addArgument(argumentOf(operand));
   for (const option of spec.options ?? []) command.addOption(optionOf(option));
-  addGlobals(command);
+  addGlobals(command, spec.host_only);
   command.addHelpText('after', `\nExamples:\n${spec.examples.map((example) => `  ${example}`).join('\n')}`);
   command.action(() => {
     const operands = command.processedArgs.flat().filter((value) => value !== undefined) as string[];
@@ -86,12 +86,16 @@ function optionOf({ flags, about, required, many, choices }: OptionSpec): Option
   });
 }
 
-function addGlobals(command: Command): void {
+/** A command that is only for the host takes --service and refuses it with a reason, but does not offer it. */
+function addGlobals(command: Command, host_only = false): void {
   command.addOption(
     optionOf({ flags: '--project <dir>', about: 'the project; without it the one you are in' }),
   );
   command.addOption(
-    optionOf({ flags: '--service <url>', about: 'a service elsewhere instead; see `keyturn login`' }),
+    optionOf({
+      flags: '--service <url>',
+      about: 'a service elsewhere instead; see `keyturn login`',
+    }).hideHelp(host_only),
   );
   command.addOption(optionOf({ flags: '--json', about: 'one JSON object on standard output' }));
 }

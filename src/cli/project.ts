@@ -9,11 +9,11 @@ export interface Opened
   extends Face,
     Pick<Keyturn, 'keyFiles' | 'unlock' | 'close'>,
     // Where keys of humans are kept: a service keeps none.
-    Partial<Pick<Keyturn, 'createKey' | 'layout'>> {
+    Partial<Pick<Keyturn, 'createKey' | 'layout' | 'config'>> {
   /** At a service: the agent that is logged in there, whose key signs each request. Absent where a human is. */
   readonly agent?: string;
-  /** At a service: conversations in requests that this key signs. A login alone only reads. */
-  readonly speaking?: (signer: Signer) => Face['conversations'];
+  /** At a service: the verbs in requests that this key signs. A login alone only reads. */
+  readonly proven?: (signer: Signer) => Face;
   /** The address of the service; absent for the project on this machine. */
   readonly service?: string;
 }

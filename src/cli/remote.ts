@@ -5,6 +5,7 @@ import { cliLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type Route, routesOf } from '../serve/route.ts';
 import { acted } from './remote-act.ts';
+import { exportedTo } from './remote-export.ts';
 import { type AskedRemotely, lookingAt } from './remote-look.ts';
 import { askingAt } from './service.ts';
 
@@ -19,9 +20,8 @@ export async function openService(address: string) {
     service: address,
     ...(session === null && { agent: name }),
     keyFiles: () => new Map<string, string[]>(session === null ? [] : [[name, [key_file]]]),
-    speaking: (signer: Signer) =>
-      remoteFace(askingAt(address, {}, signing(signer, login.ledger), cliLimits.finish_ms), login)
-        .conversations,
+    proven: (signer: Signer) =>
+      remoteFace(askingAt(address, {}, signing(signer, login.ledger), cliLimits.finish_ms), login),
     unlock: (who: string, passphrase: Passphrase) => unlock(login, who, passphrase),
     close: async () => {},
   };
@@ -85,13 +85,13 @@ function remoteFace(asking: Asking, login: RemoteLogin): Face {
     (verb: string) =>
     async (request: object = {}) => {
       const route = routes.get(verb) ?? refuse('HOST_ONLY', `A service does not offer ${verb}.`);
-      const { asked, signer, holder, signal } = partsOf(route, request);
+      const { asked, signer, holder, signal, to } = partsOf(route, request);
       const acting = { asked, login, ...(holder && { holder }) };
       const answer =
         signer === undefined
           ? await asking.ask(route.path, asked, signal ? { signal } : {})
           : await acted(asking, route, { ...acting, signer, seen: looking.seenFor(verb, asked) });
-      return told(route, answer);
+      return told(route, to ? await exportedTo(to, answer, asked, login) : answer);
     };
   const methods: Methods = {};
   for (const [namespace, verbs] of Object.entries(VERBS))
@@ -107,6 +107,7 @@ interface Parts {
   readonly signer?: Signer;
   readonly holder?: Signer;
   readonly signal?: AbortSignal;
+  readonly to?: (chunks: AsyncIterable<Uint8Array>) => Promise<void>;
 }
 
 /** What is JSON of a request, and what belongs to this process. */
@@ -114,8 +115,8 @@ function partsOf({ verb }: Route, request: object): Parts {
   const here = new Set<string>(verb.here);
   const entries = Object.entries(request).filter(([, value]) => value !== undefined);
   const local = Object.fromEntries(entries.filter(([name]) => here.has(name)));
-  // A wait takes as long as it takes.
-  const wait = here.has('signal') && { signal: new AbortController().signal };
+  // A wait takes as long as it takes, and so do the bytes of a stream.
+  const wait = ['signal', 'to'].some((name) => here.has(name)) && { signal: new AbortController().signal };
   return { asked: Object.fromEntries(entries.filter(([name]) => !here.has(name))), ...wait, ...local };
 }
 

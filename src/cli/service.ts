@@ -26,6 +26,9 @@ export function addressIn(text: string): string {
   return url.origin;
 }
 
+/** They look at all that is stored. */
+const WHOLE: ReadonlySet<string> = new Set(['/v1/ledger/verify', '/v1/ledger/verifyStore']);
+
 /** Asks a service. Whatever is wrong with it, or on the way to it, is a refusal. */
 export function askingAt(
   address: string,
@@ -39,15 +42,23 @@ export function askingAt(
       throw signal?.aborted && error === signal.reason ? error : refusalOf(address, error);
     });
   return {
-    ask: (path, request, options) =>
-      timed(
-        (all) => asking.ask(path, request, all),
-        options,
-        'proofs' in request ? cliLimits.finish_ms : answer_ms,
-      ),
+    ask: async (path, request, options) => {
+      const most = 'proofs' in request || WHOLE.has(path) ? cliLimits.finish_ms : answer_ms;
+      const answer = await timed((all) => asking.ask(path, request, all), options, most);
+      return answer instanceof ReadableStream ? streamedFrom(address, answer) : answer;
+    },
     open: (asked, options) => timed((all) => asking.open(asked, all), options),
     end: (options) => timed((all) => asking.end(all), options),
   };
+}
+
+/** What breaks off is refused as what was not answered is. */
+async function* streamedFrom(address: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    throw refusalOf(address, error);
+  }
 }
 
 const TLS = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_|EPROTO)/;

@@ -8,6 +8,8 @@ export interface Spec {
   readonly operands?: readonly Operand[];
   readonly options?: readonly OptionSpec[];
   readonly examples: readonly string[];
+  /** It is refused at a service (HOST_ONLY), whatever its options are: docs/service.md says why. */
+  readonly host_only?: true;
   readonly load: () => Promise<Act>;
 }
 

@@ -93,6 +93,7 @@ export function asker(
 export async function answerIn(response: Response): Promise<unknown> {
   const type = response.headers.get('content-type') ?? '';
   if (response.ok && /^application\/json\b/.test(type)) return response.json();
+  if (response.ok && /^application\/jsonl\b/.test(type)) return response.body;
   if (!response.ok && /^application\/problem\+json\b/.test(type))
     throw new ServiceRefusal((await response.json()) as Problem);
   await response.body?.cancel();

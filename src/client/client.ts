@@ -16,7 +16,7 @@ type HereOf<V> = V extends Verb<z.ZodType, z.ZodType, infer H> ? H : never;
 type AskedOf<V> = V extends Verb<infer I, z.ZodType, never> ? z.input<I> : never;
 
 /** What a service gives by itself, or asks for apart. A verb that needs anything else of its caller's process is not offered. */
-type OverHttp = 'signer' | 'holder' | 'signal';
+type OverHttp = 'signer' | 'holder' | 'signal' | 'to';
 
 type Ask<V> =
   Record<never, never> extends AskedOf<V>
@@ -53,9 +53,17 @@ interface Act<V> {
   ): Promise<ResultOf<V>>;
 }
 
+/** The bytes as they come. Whether they are complete they say themselves: `auditExport` of `keyturn/audit` verifies an export. */
+type Streamed<V> = (request?: AskedOf<V>, options?: CallOptions) => Promise<ReadableStream<Uint8Array>>;
+
 /** Only a human does what needs a signer. What takes one or none is a call with a token, and an act with a session. */
-type Call<V> =
-  HereOf<V> extends Signed ? Act<V> : 'signer' extends keyof HereOf<V> ? Ask<V> & Act<V> : Ask<V>;
+type Call<V> = 'to' extends keyof HereOf<V>
+  ? Streamed<V>
+  : HereOf<V> extends Signed
+    ? Act<V>
+    : 'signer' extends keyof HereOf<V>
+      ? Ask<V> & Act<V>
+      : Ask<V>;
 
 type Namespace<T> = {
   readonly [N in keyof T as keyof HereOf<T[N]> extends OverHttp ? N : never]: Call<T[N]>;

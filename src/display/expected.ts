@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
 import { type Bounds, type BoundsAsked, sealBounds } from '../capability/bounds.ts';
+import { serverSubject } from '../gate/server.ts';
 import { keyCredential } from '../identity/credential.ts';
 import { type GrantPin, sealGrantBounds } from '../identity/grant.ts';
 import { limits } from '../limits.ts';
@@ -167,6 +168,19 @@ const ROWS: Readonly<Record<string, (known: ActKnown) => ActRow | null>> = {
     kind: 'control_key.revoked',
     subject: 'system',
     same: ['public_key', 'reason'],
+  }),
+  // The time is when it is drawn up, which is compared with the clock of who signs. The place is the next one, or it is refused.
+  'system.acceptClock': () => ({
+    kind: 'clock.accepted',
+    subject: 'system',
+    same: ['reason'],
+    free: ['seq'],
+    follows: (_free, _before, at) => ({ now: at }),
+  }),
+  'mcp.remove': ({ server }) => ({
+    kind: 'mcp.removed',
+    subject: serverSubject(String(server)),
+    same: ['server', 'reason'],
   }),
   'people.enrol': enrolled,
   'people.addCredential': ({ name }) => ({

@@ -24,8 +24,8 @@ export interface ExpectedAct {
   readonly ttl_s?: number;
   /** Times among `free`: none is later than so many seconds after it is drawn up. */
   readonly at_most_s?: Readonly<Record<string, number>>;
-  /** Members that follow from those in `free`: of this act, and of what one signature covers beside it and stands before it. */
-  readonly follows?: (free: JsonMembers, before: JsonMembers) => JsonMembers;
+  /** Members that follow from those in `free`: of this act, and of what one signature covers beside it and stands before it; or from when it is drawn up. */
+  readonly follows?: (free: JsonMembers, before: JsonMembers, at: string) => JsonMembers;
 }
 
 /** What a proposer signs, which is no act: it says who asks, or takes back what was asked, and allows nothing. */
@@ -79,7 +79,7 @@ export function rebuiltAct(
   );
   if (late) return { differs: late[0] };
   const until = ttl_s !== undefined && { expires_at: new Date(Date.parse(at) + ttl_s * 1000).toISOString() };
-  const body = { ...known, ...follows?.(free, before), ...until, by, key, signed_at: at, deadline };
+  const body = { ...known, ...follows?.(free, before, at), ...until, by, key, signed_at: at, deadline };
   const about = subjectOf?.(before) ?? subject ?? String(parsed.subject);
   return sameAs(theirs, parsed, { format: 'keyturn-act/1', origin, kind, subject: about, body }, free);
 }

@@ -14,6 +14,9 @@ export const elsewhere = {
   /** A plan as its author wrote it. Which of its paths are protected, the project says when it is proposed. */
   readPlan: async (source: Pick<PlanSource, 'plan' | 'config'>) =>
     (await import('../plan/spec.ts')).readPlanSpec({ ...source, registries: [], now: new Date() }),
+  /** An export as it comes: chain, root, objects, and the head by the key that is known. In constant memory, so without every signature. */
+  verifyExport: async (chunks: AsyncIterable<Uint8Array>, key: string) =>
+    (await import('../audit/ledger.ts')).auditExport(chunks, { key, deep: false }),
   /** What a human signs about a simulation, from its definition, and from what its activation binds. */
   sealedSimulation: async (definition: object, status: string) =>
     (await import('../agent/sealed.ts')).sealedSimulation(definition, status),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { once } from '../canonical/once.ts';
 import { archive } from '../journey/archive.ts';
 import * as auditing from '../journey/audit.ts';
-import { listEntries } from '../journey/entries.ts';
+import { entriesSince, listEntries } from '../journey/entries.ts';
 import { erase } from '../journey/erase.ts';
 import { explainErase } from '../journey/erasure.ts';
 import { acceptHead } from '../journey/head.ts';
@@ -66,6 +66,23 @@ export const ledger = {
         next: nextCursor,
       }),
     run: ({ context }, request) => listEntries(context, request),
+  }),
+
+  since: read({
+    open_to: 'people',
+    refuses: ['WAIT_OVER'],
+    about:
+      'What happened from one entry on, oldest first. Where that entry is not there yet, it waits for it.',
+    input: () => z.strictObject({ /** The number of the first entry. */ from: z.int().nonnegative() }),
+    output: () =>
+      z.strictObject({
+        /** At least one, and not always all. */
+        entries: z.array(toldEntry()).readonly(),
+        /** Where to go on. */
+        next: z.int(),
+      }),
+    here: here<{ readonly signal?: AbortSignal | undefined }>('signal'),
+    run: ({ context }, { from, signal }) => entriesSince(context, from, signal),
   }),
 
   head: read({

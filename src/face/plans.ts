@@ -126,6 +126,7 @@ export const plans = {
 
   report: write({
     open_to: 'people',
+    refuses: ['EXECUTION_NOT_FOUND', 'REPORTS_NOT_RECORDED'],
     about: 'Make the missing reports of a recorded run again. What is there stays as it is.',
     input: () => z.strictObject({ execution_id: z.string() }),
     output: () =>

@@ -1,10 +1,12 @@
 import { signedBy } from '../event/event.ts';
 import { type Entry, openEntry, type SealedEntry } from '../ledger/entry.ts';
+import { limits } from '../limits.ts';
 import type { EntryPage } from '../store/store.ts';
 import { type Told, tellEntries } from '../story/tell.ts';
 import { entrySentence } from '../story/words.ts';
 import { readerOf } from './contents.ts';
 import type { Context } from './context.ts';
+import { follow } from './follow.ts';
 import { type PageRequest, pageOf } from './page.ts';
 
 /** Which entries are meant: those that fit all of it. */
@@ -44,6 +46,23 @@ export async function listEntries(context: Context, request: EntriesRequest): Pr
     shown: async (entry) => (fits(entry, wanted) ? entry : null),
   });
   return { entries: await told(context, found, with_decisions), next };
+}
+
+/** The first few from one on; where none is there yet, the next one that comes. Rejects with the reason of the signal. */
+export async function entriesSince(
+  context: Context,
+  from: number,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<{ readonly entries: readonly ToldEntry[]; readonly next: number }> {
+  const found = await firstFrom(context, from, signal);
+  return { entries: await told(context, found, false), next: found.at(-1)!.seq + 1 };
+}
+
+async function firstFrom(context: Context, from: number, signal: AbortSignal): Promise<Entry[]> {
+  for await (const batch of context.store.entries(from))
+    if (batch.length > 0) return batch.slice(0, limits.page_rows).map(({ bytes }) => openEntry(bytes));
+  for await (const entry of follow(context, { from, signal })) return [entry];
+  throw signal.reason;
 }
 
 /** By the index that leaves the fewest. */

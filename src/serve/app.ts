@@ -37,6 +37,7 @@ import { pathOf, queryIn, requestIn } from './query.ts';
 import type { CallerQuota } from './quota.ts';
 import { type Route, routesOf } from './route.ts';
 import type { SessionOwner, Sessions } from './session.ts';
+import { answerBytes, type BytesTo } from './streamed.ts';
 import { actsIn, drawTogether, finishTogether, TOGETHER_PATHS } from './together.ts';
 import type { Vouched } from './vouched.ts';
 import { waited, waitOf } from './wait.ts';
@@ -342,12 +343,32 @@ async function answerVerb(service: HttpService, route: Route, request: Request):
   // Before the caller is looked up: what is revoked from here on is a change.
   const written = route.verb.lasts ? service.keyturn.written() : null;
   const caller = await counted(service, request);
+  if (route.is_streamed) return streamVerb(caller, service, route, request);
   const end = service.quota.begin(quotaNameOf(caller), 'request');
   try {
     return await answerTo(caller, service, route, { request, written });
   } finally {
     end();
   }
+}
+
+/** As long as the reader takes it: it counts as a stream, and ends with its caller's right to it. */
+async function streamVerb(
+  caller: WebCaller,
+  service: HttpService,
+  { namespace, name, verb }: Route,
+  request: Request,
+): Promise<Response> {
+  const { keyturn, quota, stopping } = service;
+  const onEnd = quota.begin(quotaNameOf(caller), 'stream');
+  const face = webFaceFor(keyturn, caller) as unknown as Verbs;
+  const run = async (to: BytesTo) => {
+    const asked = await bodyOf(request);
+    requireNoneOf(verb.here, asked);
+    return face[namespace]![name]!({ ...asked, to });
+  };
+  const recheck = () => stillCalling(service, request, caller);
+  return answerBytes({ run, recheck, signal: AbortSignal.any([request.signal, stopping]), onEnd });
 }
 
 async function answerTo(
@@ -367,7 +388,7 @@ async function answerTo(
   };
   if (caller.kind !== 'agent' && verb.kind !== 'read') {
     if (route.is_act) return act(actorOf(caller)!);
-    const may_ask = route.is_said ? caller.kind === 'human' : route.is_look && caller.name !== null;
+    const may_ask = route.is_proven ? caller.kind === 'human' : route.is_look && caller.name !== null;
     if (!may_ask) refuse('SESSION_READS');
   }
   const actor = actorOf(caller);

@@ -3,6 +3,7 @@ import { VERSION } from '../version.ts';
 import { actAsked, actDraft } from './act.ts';
 import type { Route } from './route.ts';
 import { httpStatusOf } from './status.ts';
+import { STREAM_TYPE } from './streamed.ts';
 
 /** The description of the service, from the table of verbs. The schemas are those that requests and answers go through. */
 export function openApiOf(routes: readonly Route[], others: readonly Described[] = []): object {
@@ -133,7 +134,9 @@ type Schemas = Record<string, unknown>;
 
 function pathOf(route: Route, schemas: Schemas): object {
   const { namespace, name, verb, is_act } = route;
-  const result = content(verb.output(), 'output', schemas);
+  const result = route.is_streamed
+    ? { [STREAM_TYPE]: { schema: TEXT } }
+    : content(verb.output(), 'output', schemas);
   const about = { summary: verb.about, tags: [namespace], 'x-keyturn-kind': verb.kind };
   const input = content(verb.input(), 'input', schemas);
   const post = {
@@ -173,7 +176,7 @@ interface Asking {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-function getOf(route: Route, about: object, result: JsonContent): object {
+function getOf(route: Route, about: object, result: object): object {
   const { namespace, name, query, verb } = route;
   const members = query();
   if (members === null) return {};

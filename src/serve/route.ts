@@ -25,13 +25,17 @@ export interface Route {
   readonly is_look: boolean;
   /** The words of a user. A human says them in a request that their key signed, and in no other name. */
   readonly is_said: boolean;
+  /** It leaves no entry, so there is nothing to draw up: a human asks for it in a request that their key signed. */
+  readonly is_proven: boolean;
+  /** It gives its caller bytes as they come: they are the answer. */
+  readonly is_streamed: boolean;
   /** The members of the request, where all are plain enough for a query; null where only a body can hold them. */
   readonly query: () => Readonly<Record<string, Schema>> | null;
   readonly members: () => Readonly<Record<string, Schema>>;
 }
 
 /** What the service can give, or do without, of what is no JSON. A verb that takes something else is only for a caller in the process. */
-const GIVEN: ReadonlySet<string> = new Set(['signer', 'holder', 'signal', 'model', 'shared']);
+const GIVEN: ReadonlySet<string> = new Set(['signer', 'holder', 'signal', 'model', 'shared', 'to']);
 
 /** What changes files of this host before, or without, a signature. A draft changes nothing, so these are for a terminal. */
 const OF_THIS_HOST: ReadonlySet<string> = new Set(['ledger.archive', 'system.gc', 'system.rotateControlKey']);
@@ -43,6 +47,9 @@ const LOOKS: ReadonlySet<string> = new Set(['intents.offer']);
 const SAID: ReadonlySet<string> = new Set(
   ['ask', 'answer', 'confirm', 'resume', 'undo'].map((name) => `conversations.${name}`),
 );
+
+/** What makes files of the project again that the ledger tells of, and replaces none. */
+const PROVEN: ReadonlySet<string> = new Set(['plans.report']);
 
 /** Every verb that can be asked for over HTTP, from the table. */
 export function routesOf(table: Readonly<Record<string, object>> = VERBS): Route[] {
@@ -56,14 +63,17 @@ export function routesOf(table: Readonly<Record<string, object>> = VERBS): Route
 }
 
 /** A human writes only what is signed. What is not, and is not open to agents either, would be refused to every caller. */
-function hasCallers({ verb, is_act, is_look, is_said }: Route): boolean {
-  return verb.kind !== 'write' || verb.open_to !== 'people' || is_act || is_look || is_said;
+function hasCallers({ verb, is_act, is_look, is_proven }: Route): boolean {
+  return verb.kind !== 'write' || verb.open_to !== 'people' || is_act || is_look || is_proven;
 }
 
 function routeOf(namespace: string, name: string, verb: Verb): Route {
   const members = once(() =>
     membersOf(z.toJSONSchema(verb.input(), { unrepresentable: 'any', io: 'input' }) as Schema),
   );
+  const is_said = SAID.has(`${namespace}.${name}`);
+  const is_streamed = (verb.here as readonly string[]).includes('to');
+  const is_query = () => verb.kind === 'read' && !is_streamed && Object.values(members()).every(isPlain);
   return {
     path: `/v1/${namespace}/${name}`,
     namespace,
@@ -72,9 +82,11 @@ function routeOf(namespace: string, name: string, verb: Verb): Route {
     is_act:
       verb.kind === 'act' || (verb.kind === 'write' && (verb.here as readonly string[]).includes('signer')),
     is_look: LOOKS.has(`${namespace}.${name}`),
-    is_said: SAID.has(`${namespace}.${name}`),
+    is_said,
+    is_proven: is_said || PROVEN.has(`${namespace}.${name}`),
+    is_streamed,
     members,
-    query: once(() => (verb.kind === 'read' && Object.values(members()).every(isPlain) ? members() : null)),
+    query: once(() => (is_query() ? members() : null)),
   };
 }
 

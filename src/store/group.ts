@@ -74,7 +74,7 @@ export function groupCommit<Q, A>(
 }
 
 /**
- * Everything that callers do next is done in the turn in which they are answered, before anyone else of the process. So a turn answers only so
+ * Everything that callers do next is done in the turn in which they are answered, before anything else of the process goes on. So a turn answers only so
  * many. Ends when all of them can have asked again.
  */
 async function answerAll<A>(

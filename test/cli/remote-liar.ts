@@ -156,8 +156,9 @@ async function pass(
     ...(body.length > 0 && { body: new Uint8Array(body) }),
   });
   const text = await answer.text();
-  const is_json = /json/.test(answer.headers.get('content-type') ?? '');
-  const told = is_json ? lie(url, JSON.parse(text), JSON.parse(body.toString() || '{}')) : undefined;
+  const [, is_lines] = /json(l?)/.exec(answer.headers.get('content-type') ?? '') ?? [];
+  const said = is_lines === '' ? JSON.parse(text) : text;
+  const told = is_lines === undefined ? undefined : lie(url, said, JSON.parse(text_sent || '{}'));
   const raw: Raw =
     told !== undefined && 'text' in told && 'headers' in told
       ? told

@@ -235,14 +235,10 @@ describe('a human far from the project', () => {
       ['execute'],
       ['doctor'],
       ['tool', 'lock'],
-      ['store', 'verify'],
       ['backup', 'x'],
-      ['plan', 'report', UNKNOWN_ID],
-      ['watch'],
-      ['gc', '--keep-mb', '0', '--preview'],
+      ['gc', '--keep-mb', '0', '--reason', 'a test'],
     ])
       expectError('HOST_ONLY', await far.run(...words));
-    expectError('HOST_ONLY', await far.run('ledger', 'export', '--out', 'x'));
     expectError('USAGE', await far.run('list', '--service', service.address, '--project', '.'));
     expectError('PROJECT_MISSING', await far.run('list', '--project', '.'));
   });

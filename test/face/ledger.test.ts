@@ -32,6 +32,7 @@ it('every answer of ledger, of a story and of a status is what its schema says',
   shows('entries', { entries, next: null });
   shows('entries', await ledger.entries({ limit: 3 }));
   const head = await ledger.head();
+  shows('since', await ledger.since({ from: 0 }));
   shows('head', head);
   shows('verify', await ledger.verify({ kept: [head.text], key: head.key, deep: true }));
   shows('verifyStore', await ledger.verifyStore({}));

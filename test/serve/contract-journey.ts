@@ -1,3 +1,4 @@
+import type { OpenKey } from '../../src/identity/act.ts';
 import { named, proposeSay } from '../journey/authority.ts';
 import { create, planOf } from '../journey/plan-story.ts';
 import type { Intent } from '../support/project.ts';
@@ -99,6 +100,11 @@ export function journeyAsks(states: States): Asks {
       await ran({ effect: { kind: 'plan', ...done } });
       return [{ request: { spec } }, { request: { spec: done } }];
     },
+    'plans.report': async () =>
+      [(await ranPlan()).execution_id, (await ran()).execution_id, NONE].map((execution_id) => ({
+        request: { execution_id },
+        signed: ada as OpenKey,
+      })),
     'plans.missingReports': () => ['plans', '..'].map((folder) => ({ request: { folder } })),
     'plans.previewRollback': async () =>
       [(await ranPlan()).execution_id, (await ran()).execution_id, NONE].map((run) => ({ request: { run } })),

@@ -99,6 +99,8 @@ export function otherAsks(states: States): Asks {
     },
     'conversations.requireSlo': () => [one],
     'ledger.entries': () => [one],
+    'ledger.since': () => [0, 1_000_000].map((from) => ({ request: { from } })),
+    'ledger.export': () => [one],
     'ledger.head': () => [one],
     'ledger.acceptHead': () => act({ reason }),
     'ledger.verify': async () => [one, { request: { kept: [await otherHead()] } }],

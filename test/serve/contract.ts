@@ -96,7 +96,7 @@ function walked(
       if (content === undefined) return null;
       const [is, said] = Object.entries(content).find(([one]) => type.startsWith(one)) ?? [];
       if (said === undefined) return `answers ${status} as ${type}`;
-      if (!is!.includes('json')) return null;
+      if (!is!.endsWith('json')) return null;
       const check = compiled(said.schema);
       return check(answer) ? null : `answers ${status} with ${JSON.stringify(check.errors?.[0])}`;
     },

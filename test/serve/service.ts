@@ -115,7 +115,7 @@ export async function call(
     },
   });
   const text = await answer.text();
-  const is_json = /json/.test(answer.headers.get('content-type') ?? '');
+  const is_json = /json\b/.test(answer.headers.get('content-type') ?? '');
   return { status: answer.status, headers: answer.headers, text, body: is_json ? JSON.parse(text) : null };
 }
 

@@ -56,7 +56,6 @@ const NO_LIMITS: Readonly<Record<string, string>> = {
   MOST_EDITS: 'the words that a message suggests',
   // Others.
   TTL_S: 'an example in a table of policies',
-  PAUSE_ms: 'about as long as a commit takes',
 };
 
 /** In a page, and in the client, which imports nothing. */

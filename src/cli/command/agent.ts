@@ -3,11 +3,10 @@ import type { Result } from '../../keyturn.ts';
 import { isReasonCode, type ReasonCode, Refusal, refuse, remarks } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { nextCommand, planNamed } from '../conversation.ts';
-import { unlock, whoActs } from '../human.ts';
+import { provenBy, whoActs } from '../human.ts';
 import { meantBy } from '../operand.ts';
 import { type Opened, writing } from '../project.ts';
 import { say } from '../say.ts';
-import { atTerminal } from '../terminal.ts';
 
 /**
  * A conversation, one turn for each command. Standard output is what the user is to be shown and nothing else; where the
@@ -114,9 +113,7 @@ async function userOf(keyturn: Opened, { options }: Call): Promise<string> {
 
 /** At a service the key of the user signs the request with their words: the session of a login only reads. */
 async function spokenBy(keyturn: Opened, user: string | undefined): Promise<Opened['conversations']> {
-  if (!keyturn.speaking) return keyturn.conversations;
-  const name = user ?? (await whoActs(keyturn, undefined));
-  return keyturn.speaking(await atTerminal((terminal) => unlock(keyturn, terminal, { name })));
+  return (await provenBy(keyturn, user)).conversations;
 }
 
 async function told(call: Call, keyturn: Opened, answered: AgentAnswer | AgentTurn): Promise<Answer> {

@@ -5,7 +5,7 @@ import type { Answer, Call, Options } from '../answer.ts';
 import { counted } from '../counted.ts';
 import { type Possible, possible, signAsked, whoActs } from '../human.ts';
 import { showAll } from '../pager.ts';
-import { readingHere, writingHere } from '../project.ts';
+import { reading, writingHere } from '../project.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 
 type Policy = Request<'system.previewGc'>;
@@ -20,7 +20,7 @@ export function gc(call: Call): Promise<Answer> {
   const policy = policyOf(call.options);
   const { preview, reason, as } = call.options;
   if (preview)
-    return readingHere(call, async (keyturn) => {
+    return reading(call, async (keyturn) => {
       const found = await keyturn.system.previewGc(policy);
       return { result: found, lines: previewLines(found), is_long: true };
     });

@@ -12,11 +12,9 @@ const TYPED = 16;
 
 /** A further host joins a shared ledger. The human compares, because nothing on this host knows which ledger is right. */
 export async function join(call: Call): Promise<Answer> {
+  const at = folderOf(call);
   const { root: project, ...ledger } = await atTerminal((terminal) =>
-    Keyturn.join({
-      at: folderOf(call),
-      confirm: (found) => confirmLedger(terminal, found),
-    }),
+    Keyturn.join({ at, confirm: (found) => confirmLedger(terminal, found) }),
   );
   const result: Result<'store join'> = { project, ...ledger };
   return {

@@ -4,7 +4,7 @@ import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { readInput, writeOutput } from '../input.ts';
 import { meantBy, requireId } from '../operand.ts';
-import { reading, writing } from '../project.ts';
+import { reading, readingHere, writingHere } from '../project.ts';
 
 export function head(call: Call): Promise<Answer> {
   const { out } = call.options;
@@ -68,7 +68,7 @@ async function flow(chunks: AsyncIterable<Uint8Array>): Promise<void> {
 
 export function rebuild(call: Call): Promise<Answer> {
   const write = call.options.write ?? false;
-  const open = write ? writing : reading;
+  const open = write ? writingHere : readingHere;
   return open(call, async (keyturn) => {
     const result = await keyturn.ledger.rebuild({ write });
     const { entries, rows, differences } = result;

@@ -8,7 +8,7 @@ import { drawShown } from '../draw.ts';
 import { actAs, whoActs } from '../human.ts';
 
 import { painter } from '../paint.ts';
-import { reading, readingHere, writingHere } from '../project.ts';
+import { reading, readingHere, writing, writingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { table } from '../table.ts';
 import { pairsOf } from './propose.ts';
@@ -108,7 +108,7 @@ export function list(call: Call): Promise<Answer> {
 export function remove(call: Call): Promise<Answer> {
   const [server = ''] = call.operands;
   const reason = call.options.reason!;
-  return writingHere(call, async (keyturn) => {
+  return writing(call, async (keyturn) => {
     const by = await whoActs(keyturn, call.options.as);
     const result = await actAs(keyturn, by, (signer) => keyturn.mcp.remove({ server, reason, signer }));
     return { result, lines: [`[OK] ${result.by} took back what was accepted of ${result.server}`] };

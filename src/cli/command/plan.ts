@@ -5,10 +5,10 @@ import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { counted } from '../counted.ts';
 import { drawShown } from '../draw.ts';
-import { actAs, whoActs } from '../human.ts';
+import { actAs, provenBy, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
 import { meantBy, requireId } from '../operand.ts';
-import { type Opened, reading, readingHere, writing } from '../project.ts';
+import { type Opened, reading, writing } from '../project.ts';
 import { stdoutLook } from '../screen.ts';
 
 /** Says everything that is wrong with a plan, each with its place. */
@@ -49,9 +49,9 @@ export function preview(call: Call): Promise<Answer> {
 /** Makes the missing reports of a finished run again. What is there stays as it is. */
 export function report(call: Call): Promise<Answer> {
   const typed = requireId(call);
-  return readingHere(call, async (keyturn) => {
+  return reading(call, async (keyturn) => {
     const execution_id = await meantBy(keyturn, 'execution', typed);
-    const result = await keyturn.plans.report({ execution_id });
+    const result = await (await provenBy(keyturn, undefined)).plans.report({ execution_id });
     const { folder, written } = result;
     const said = written.length === 0 ? 'No report is missing' : `Made again: ${written.join(', ')}`;
     return { result, lines: [`[OK] ${said}`, `  Reports: ${visible(folder)}`] };

@@ -3,7 +3,7 @@ import { Keyturn } from '../../keyturn.ts';
 import { cliLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { folderOf, readingHere } from '../project.ts';
+import { folderOf, reading } from '../project.ts';
 import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
 import { fields } from '../table.ts';
@@ -57,6 +57,8 @@ function copiedLines({
 }
 
 export async function migrate(call: Call): Promise<Answer> {
+  // It needs no project, and a service is refused.
+  folderOf(call);
   const [url] = call.operands as [string];
   const { application } = call.options;
   const result: Result<'store migrate'> = await Keyturn.migrateStore({
@@ -136,7 +138,7 @@ function progress(): (progress: { entries: number; of_entries: number; objects: 
 export function verify(call: Call): Promise<Answer> {
   const { key, deep = false, head = [] } = call.options;
   const kept = head.map(readText);
-  return readingHere(call, async (keyturn) => {
+  return reading(call, async (keyturn) => {
     const result = await keyturn.ledger.verifyStore({ kept, deep, key });
     const { store, size, root, rows, objects } = result;
     return {

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { visible } from '../../canonical/visible.ts';
-import { type Fault, isRemark, type Keyturn } from '../../keyturn.ts';
+import { type Fault, isRemark } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { folded, stdoutColumns } from '../fold.ts';
@@ -42,32 +42,31 @@ function parameterWords(spec: Summary['parameters'][string]): string {
 }
 
 export function lint(call: Call): Promise<Answer> {
-  return readingHere(call, async (keyturn) => {
-    const result = await keyturn.tools.lint();
+  return reading(call, async ({ tools, service }) => {
+    const result = await tools.lint();
     const { faults } = result;
+    // The path is one of the host.
+    const file = service === undefined ? relative(process.cwd(), result.registry) : result.registry;
     const [first, ...others] = faults.filter((fault) => !isRemark(fault));
-    if (!first) return { result, lines: [...remarkLines(keyturn, faults), okLine(faults)] };
+    if (!first) return { result, lines: [...remarkLines(file, faults), okLine(faults, service)] };
     const refusal = new Refusal(
       first.code,
       `${first.message}${others.length > 0 ? ` And ${others.length} more.` : ''}`,
     );
-    const lines = [
-      ...remarkLines(keyturn, faults),
-      ...faultLines(keyturn, [first, ...others].toSorted(byPlace)),
-    ];
+    const lines = [...remarkLines(file, faults), ...faultLines(file, [first, ...others].toSorted(byPlace))];
     return { result, lines, refusal };
   });
 }
 
 /** That the file can be written is no remark for the person who edits it: the last line says what comes next. */
-function remarkLines(keyturn: Keyturn, faults: readonly Fault[]): string[] {
+function remarkLines(file: string, faults: readonly Fault[]): string[] {
   const remarks = faults.filter((fault) => isRemark(fault) && fault.code !== 'REGISTRY_WRITABLE');
-  return faultLines(keyturn, remarks).map((line) => `warning: ${line}`);
+  return faultLines(file, remarks).map((line) => `warning: ${line}`);
 }
 
-function okLine(faults: readonly Fault[]): string {
+function okLine(faults: readonly Fault[], service: string | undefined): string {
   return faults.some(({ code }) => code === 'REGISTRY_WRITABLE')
-    ? '[OK] Nothing is wrong with the registry. Next: keyturn tool lock'
+    ? `[OK] Nothing is wrong with the registry. Next${service === undefined ? '' : ', on its host'}: keyturn tool lock`
     : '[OK] The registry can be used';
 }
 
@@ -75,8 +74,7 @@ function byPlace(a: Fault, b: Fault): number {
   return a.line - b.line || a.column - b.column;
 }
 
-function faultLines(keyturn: Keyturn, faults: readonly Fault[]): string[] {
-  const file = relative(process.cwd(), keyturn.config.registry_path);
+function faultLines(file: string, faults: readonly Fault[]): string[] {
   return faults.map(
     ({ code, message, line, column }) => `${visible(`${file}:${line}:${column}: ${message}`)} (${code})`,
   );

@@ -1,22 +1,24 @@
 import { visible } from '../../canonical/visible.ts';
-import { type Entry, entrySentence, type Keyturn } from '../../keyturn.ts';
+import type { Result as Verb } from '../../keyturn.ts';
 import { jsonLine } from '../../lane/visible.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { type Paint, painter } from '../paint.ts';
-import { readingHere } from '../project.ts';
+import { type Opened, reading } from '../project.ts';
 import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
 import { untilStopped } from '../until-stopped.ts';
+
+type Entry = Verb<'ledger.since'>['entries'][number];
 
 /** Follows the ledger until the person, or the program that started it, has seen enough. Writes nothing. */
 export function watch(call: Call): Promise<Answer> {
   const from = seqOf(call.options.since);
   const json = call.options.json === true;
-  return readingHere(call, async (keyturn) => {
+  return reading(call, async (keyturn) => {
     const { signal, letGo } = untilStopped();
     try {
-      if (!json) say(2, `Watching ${keyturn.config.store.name}. Ctrl-C ends it.`);
+      if (!json) say(2, `Watching ${keyturn.service ?? keyturn.config?.store.name}. Ctrl-C ends it.`);
       const next = await tellAll(keyturn, from, signal, json ? jsonOf : lineOf(painter(isTerminal())));
       const result: Result<'watch'> = { next };
       return { result, lines: [] };
@@ -31,20 +33,27 @@ function isTerminal(): boolean {
 }
 
 async function tellAll(
-  keyturn: Keyturn,
+  keyturn: Opened,
   from: number | undefined,
   signal: AbortSignal,
   tell: (entry: Entry) => string,
 ): Promise<number> {
   let next = from ?? (await sizeOf(keyturn));
-  for await (const entry of keyturn.ledger.follow({ from: next, signal })) {
-    next = entry.seq + 1;
-    say(1, tell(entry));
+  while (!signal.aborted) {
+    const told = await keyturn.ledger.since({ from: next, signal }).catch((error: unknown) => {
+      if (signal.aborted && error === signal.reason) return null;
+      throw error;
+    });
+    for (const entry of told?.entries ?? []) {
+      if (signal.aborted) break;
+      next = entry.seq + 1;
+      say(1, tell(entry));
+    }
   }
   return next;
 }
 
-async function sizeOf({ ledger }: Keyturn): Promise<number> {
+async function sizeOf({ ledger }: Opened): Promise<number> {
   const [newest] = (await ledger.entries({ limit: 1 })).entries;
   return newest === undefined ? 0 : newest.seq + 1;
 }
@@ -57,7 +66,7 @@ function seqOf(text: string | undefined): number | undefined {
 }
 
 function jsonOf(entry: Entry): string {
-  const result: Result<'watch'> = { entry: { ...entry, words: entrySentence(entry) } };
+  const result: Result<'watch'> = { entry };
   return jsonLine({ ok: true, command: 'watch', result });
 }
 
@@ -81,10 +90,9 @@ const STYLES: Readonly<Record<string, Parameters<Paint>[0]>> = {
 
 const lineOf =
   (paint: Paint) =>
-  ({ seq, at, kind, subject, body }: Entry): string => {
+  ({ seq, at, kind, subject, body, words }: Entry): string => {
     const waits = kind === 'intent.proposed' ? '; it waits for a human' : '';
-    const words = `${entrySentence({ kind, body })}${waits}`;
-    return `${seq}  ${at}  ${paint(styleOf(kind, body), kind)}  ${visible(subject)}  ${visible(words)}`;
+    return `${seq}  ${visible(at)}  ${paint(styleOf(kind, body), visible(kind))}  ${visible(subject)}  ${visible(`${words}${waits}`)}`;
   };
 
 function styleOf(kind: string, { result }: Entry['body']): Parameters<Paint>[0] {

@@ -115,6 +115,7 @@ export const AUTHORITY: readonly Spec[] = [
       'keyturn control rotate --reason "every quarter"',
       'keyturn control rotate --reason "the second service"',
     ],
+    host_only: true,
     load: async () => (await import('../command/control.ts')).rotate,
   },
   {

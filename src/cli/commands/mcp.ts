@@ -32,6 +32,7 @@ export const MCP: readonly Spec[] = [
       },
     ],
     examples: ['keyturn mcp --as scout'],
+    host_only: true,
     load: async () => (await import('../command/mcp.ts')).serve,
   },
   {
@@ -59,6 +60,7 @@ export const MCP: readonly Spec[] = [
       'keyturn mcp add files --scope read=/usr/lib/node_modules --scope write=/srv/docs --reason "docs" -- npx -y @modelcontextprotocol/server-filesystem /srv/docs',
       'keyturn mcp add search --bearer SEARCH_TOKEN --reason "search" -- https://mcp.example.org/mcp',
     ],
+    host_only: true,
     load: async () => (await import('../command/mcp-servers.ts')).add,
   },
   {
@@ -67,6 +69,7 @@ export const MCP: readonly Spec[] = [
     operands: [server],
     options: [reason, as],
     examples: ['keyturn mcp accept files --reason "a new version"'],
+    host_only: true,
     load: async () => (await import('../command/mcp-servers.ts')).accept,
   },
   {
@@ -74,6 +77,7 @@ export const MCP: readonly Spec[] = [
     about: 'what changed of a server since a human accepted it; it starts the server',
     operands: [server],
     examples: ['keyturn mcp diff files'],
+    host_only: true,
     load: async () => (await import('../command/mcp-servers.ts')).diff,
   },
   {
@@ -106,6 +110,7 @@ export const MCP: readonly Spec[] = [
       'keyturn mcp import ~/.claude.json',
       'keyturn mcp import ~/.claude.json --move scout --dry-run',
     ],
+    host_only: true,
     load: async () => (await import('../command/mcp-import.ts')).importFrom,
   },
   {
@@ -114,6 +119,7 @@ export const MCP: readonly Spec[] = [
     operands: [{ name: '<agent>', about: 'the name of the agent' }],
     options: [agentKey, as],
     examples: ['keyturn mcp config scout'],
+    host_only: true,
     load: async () => (await import('../command/mcp-config.ts')).config,
   },
   {
@@ -130,6 +136,7 @@ export const MCP: readonly Spec[] = [
       },
     ],
     examples: ['keyturn hook --client claude-code --as scout'],
+    host_only: true,
     load: async () => (await import('../command/hook.ts')).answer,
   },
   {
@@ -138,6 +145,7 @@ export const MCP: readonly Spec[] = [
     operands: [client],
     options: [{ flags: '--as <agent>', about: 'the agent, as it is enrolled' }, ...settings],
     examples: ['keyturn hook install claude-code --as scout'],
+    host_only: true,
     load: async () => (await import('../command/hook-settings.ts')).install,
   },
   {
@@ -145,6 +153,7 @@ export const MCP: readonly Spec[] = [
     about: 'which clients ask, and what becomes of what they ask',
     options: settings,
     examples: ['keyturn hook status'],
+    host_only: true,
     load: async () => (await import('../command/hook-settings.ts')).status,
   },
   {
@@ -153,6 +162,7 @@ export const MCP: readonly Spec[] = [
     operands: [client],
     options: settings,
     examples: ['keyturn hook remove claude-code'],
+    host_only: true,
     load: async () => (await import('../command/hook-settings.ts')).remove,
   },
 ];

@@ -19,6 +19,7 @@ export const PEOPLE: readonly Spec[] = [
       },
     ],
     examples: ['keyturn init --name alice', 'keyturn init --name alice --passkey --recovery-key'],
+    host_only: true,
     load: async () => (await import('../command/init.ts')).init,
   },
   {
@@ -158,6 +159,7 @@ export const PEOPLE: readonly Spec[] = [
     name: 'doctor',
     about: 'look at this machine and this project, and say what is missing',
     examples: ['keyturn doctor'],
+    host_only: true,
     load: async () => (await import('../command/doctor.ts')).doctor,
   },
   {

@@ -66,6 +66,7 @@ export const PROOF: readonly Spec[] = [
     about: 'accept the ledger as it is after a restore, although the kept head knows more entries',
     options: [reason, as],
     examples: ['keyturn ledger accept-head --reason "the backup of Monday was restored"'],
+    host_only: true,
     load: async () => (await import('../command/accept-head.ts')).acceptHead,
   },
   {
@@ -107,6 +108,7 @@ export const PROOF: readonly Spec[] = [
       as,
     ],
     examples: ['keyturn ledger archive --older-than 90d --out 2026-q1.jsonl --reason "end of the quarter"'],
+    host_only: true,
     load: async () => (await import('../command/archive.ts')).archive,
   },
   {
@@ -114,6 +116,7 @@ export const PROOF: readonly Spec[] = [
     about: 'fold the ledger again and compare it with the stored state',
     options: [{ flags: '--write', about: 'replace the stored state by what the ledger says' }],
     examples: ['keyturn ledger rebuild'],
+    host_only: true,
     load: async () => (await import('../command/ledger.ts')).rebuild,
   },
   {

@@ -23,6 +23,7 @@ export const RUNNING: readonly Spec[] = [
       `keyturn run ${ID} ${HASH}`,
       `keyturn run ${ID} ${HASH} --capability narrow.jws --holder-key sub.key`,
     ],
+    host_only: true,
     load: async () => (await import('../command/run.ts')).run,
   },
   {
@@ -214,6 +215,7 @@ export const RUNNING: readonly Spec[] = [
     name: 'tool lock',
     about: 'check the registry, then take away every write permission',
     examples: ['keyturn tool lock'],
+    host_only: true,
     load: async () => (await import('../command/tool.ts')).lock,
   },
 ];

@@ -44,6 +44,7 @@ export const SERVICE: readonly Spec[] = [
       'keyturn serve --port 8080 --no-execute',
       'keyturn serve --public-url https://keys.example.org --oidc-issuer https://login.example.org --oidc-client keyturn',
     ],
+    host_only: true,
     load: async () => (await import('../command/serve.ts')).serve,
   },
   {
@@ -57,6 +58,7 @@ export const SERVICE: readonly Spec[] = [
       parallel,
     ],
     examples: ['keyturn execute', 'keyturn execute --control-plane https://keys.example.org'],
+    host_only: true,
     load: async () => (await import('../command/serve.ts')).execute,
   },
   {
@@ -85,6 +87,7 @@ export const SERVICE: readonly Spec[] = [
     about: 'send a test message to the targets of notifications that this host has',
     operands: [{ name: '[target]', about: 'only this one' }],
     examples: ['keyturn notify test', 'keyturn notify test team-chat'],
+    host_only: true,
     load: async () => (await import('../command/notify.ts')).test,
   },
   {

@@ -6,6 +6,7 @@ export const STORE: readonly Spec[] = [
     name: 'store join',
     about: 'make the ledger in the configured store the one of this project, on a further host',
     examples: ['keyturn store join'],
+    host_only: true,
     load: async () => (await import('../command/join.ts')).join,
   },
   {
@@ -20,6 +21,7 @@ export const STORE: readonly Spec[] = [
       'keyturn store copy .keyturn/store.db postgres://keyturn_app@db.example/keyturn',
       'keyturn store copy postgres://keyturn_app@db.example/keyturn sqlite:archive.db --tenant default',
     ],
+    host_only: true,
     load: async () => (await import('../command/store.ts')).copy,
   },
   {
@@ -33,6 +35,7 @@ export const STORE: readonly Spec[] = [
       },
     ],
     examples: ['keyturn store migrate postgres://keyturn_owner@db.example/keyturn --application keyturn_app'],
+    host_only: true,
     load: async () => (await import('../command/store.ts')).migrate,
   },
   {
@@ -61,6 +64,7 @@ export const STORE: readonly Spec[] = [
       'keyturn store repair postgres://keyturn_owner@db.example/keyturn --head kept-head.txt',
       'keyturn store repair postgres://keyturn_owner@db.example/keyturn --head kept-head.txt --keep 1204',
     ],
+    host_only: true,
     load: async () => (await import('../command/store.ts')).repair,
   },
   {
@@ -86,6 +90,7 @@ export const STORE: readonly Spec[] = [
       },
     ],
     examples: ['keyturn backup /backup/keyturn-monday', 'keyturn backup /backup/shared --no-keys'],
+    host_only: true,
     load: async () => (await import('../command/backup.ts')).backup,
   },
   {
@@ -93,6 +98,7 @@ export const STORE: readonly Spec[] = [
     about: 'bring a backup into an empty store; one that forgets runs opens only after a human accepted it',
     operands: [{ name: '<folder>', about: 'what `keyturn backup` made' }],
     examples: ['keyturn restore /backup/keyturn-monday'],
+    host_only: true,
     load: async () => (await import('../command/backup.ts')).restore,
   },
   {

@@ -13,7 +13,7 @@ export interface Checkpoints {
   end(): Promise<void>;
 }
 
-/** A failed sync of the file is told: nobody knows which of its pages the disk has then. Another connection in the way is no failure. */
+/** A failed sync of the file is told: which of its pages the disk has is unknown then. Another connection in the way is no failure. */
 const THREAD = `
   const { parentPort, workerData } = require('node:worker_threads');
   const { DatabaseSync } = require(workerData.driver);
