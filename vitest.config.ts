@@ -24,6 +24,7 @@ const alone = readdirSync(join(import.meta.dirname, 'test'), { recursive: true, 
 export default defineConfig({
   test: {
     pool: 'forks',
+    globalSetup: 'test/support/run-folders.ts',
     // As the command line does. To optimise the code of Cedar costs each file a second of a core, and none of them earns it back.
     execArgv: ['--liftoff-only'],
     maxWorkers: 2,

@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { freshFolder } from './support/scratch.ts';
+import { scratch } from './support/scratch.ts';
 
 const SCRIPT = resolve(import.meta.dirname, '../scripts/lines.mjs');
 
 /** A repository with one commit for each of these trees. */
 function repository(...trees: readonly Readonly<Record<string, string>>[]): string {
-  const root = freshFolder('lines');
+  const root = scratch();
   const git = (...words: string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words], { cwd: root });
   git('init', '-q');

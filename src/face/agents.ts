@@ -8,6 +8,7 @@ import * as tokening from '../journey/token.ts';
 import { mcpLimits } from '../limits.ts';
 import { tokenUses } from '../project/token-uses.ts';
 import { refuse } from '../refusal.ts';
+import { type Caller, requireOwnDelegation } from './caller.ts';
 import { askedId, digest, id, name, publicKey, time, why } from './parts.ts';
 import { act, here, nothing, read, write } from './verb.ts';
 
@@ -52,7 +53,7 @@ export const agents = {
       }),
     here: here<{ readonly signer: Signer }>('signer'),
     run: async ({ context, caller }, request) => {
-      if (caller.kind === 'agent') await requirePassedOn(context, caller.name, request);
+      if (caller.kind === 'agent') await requirePassedOn(context, caller, request);
       const { subject, body } = await delegating.delegate(context, request as delegating.DelegateRequest);
       const {
         delegate,
@@ -186,16 +187,15 @@ export const agents = {
 
 /** An agent has nothing to give but what was given to it. Whether that holds, and is not made wider, the commit decides. */
 async function requirePassedOn(
-  { store }: Context,
-  name: string,
+  context: Context,
+  caller: Caller,
   { delegation, grant }: { readonly delegation?: string; readonly grant?: object },
 ): Promise<void> {
   if (delegation === undefined)
     refuse('NOT_FOR_AGENTS', 'An agent passes on a delegation to it, and names it.');
   if (grant !== undefined)
     refuse('NOT_FOR_AGENTS', 'What a number of calls would be for is shown to people alone.');
-  const found = await store.find('delegation', delegation);
-  if (found?.delegate !== name) refuse('DELEGATION_UNKNOWN');
+  await requireOwnDelegation(context, caller, delegation);
 }
 
 function tokenOf({

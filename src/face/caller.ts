@@ -72,6 +72,17 @@ export async function requireOwnIntent(context: Context, caller: Caller, intent_
   if (caller.kind === 'agent') await requireIntent(ownContext(context, caller.name), intent_id);
 }
 
+/** To an agent there is no delegation but what was delegated to it. */
+export async function requireOwnDelegation(
+  { store }: Context,
+  caller: Caller,
+  delegation: string,
+): Promise<void> {
+  if (caller.kind !== 'agent') return;
+  const found = await store.find('delegation', delegation);
+  if (found?.delegate !== caller.name) refuse('DELEGATION_UNKNOWN');
+}
+
 interface Proposed {
   readonly issuer?: string | undefined;
   readonly intent_id?: string | undefined;

@@ -12,7 +12,7 @@ import { reviewersOf } from '../journey/reviewers.ts';
 import { previewSubmit, submit } from '../journey/submit.ts';
 import { limits } from '../limits.ts';
 import { explain } from '../refusal.ts';
-import { requireOwnIntent } from './caller.ts';
+import { requireOwnDelegation, requireOwnIntent } from './caller.ts';
 import { effect, envelope } from './effect.ts';
 import { capabilityScope, grantAsked, offerAsked, order, orderAsked, orderOf } from './order.ts';
 import { askedHash, askedId, digest, id, intent, name, publicKey, reasonCode, time } from './parts.ts';
@@ -174,6 +174,7 @@ export const deciding = {
     here: here<{ readonly signer: Signer }>('signer'),
     run: async ({ context, caller }, request) => {
       await requireOwnIntent(context, caller, request.intent_id);
+      await requireOwnDelegation(context, caller, request.delegation);
       const { subject: intent_id, body } = await submit(context, request);
       const { hash, by, delegation, approver, expires_at } = body;
       return { intent_id, hash, by, delegation, approver: approver?.by ?? null, expires_at };

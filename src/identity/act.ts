@@ -1,4 +1,5 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
+import { sha256 } from '../canonical/digest.ts';
 import {
   generateKeyPair,
   type KeyOf,
@@ -8,6 +9,7 @@ import {
   verifyEd25519,
 } from '../canonical/ed25519.ts';
 import { canonicalBytesOfParsed } from '../canonical/json.ts';
+import { idOfDigest } from '../canonical/made-id.ts';
 import { type Body, besideOf, type Event, type SignedKind } from '../event/event.ts';
 import type { ActSignature } from '../event/shape.ts';
 import { limits } from '../limits.ts';
@@ -74,9 +76,13 @@ export function keyMadeFor(
   return make().public_key;
 }
 
-/** The id of what the act of this signer makes. */
-export function drawnId({ drawn }: Signer): string {
-  return drawn?.id ?? randomUUID();
+/**
+ * The id of what the act of this signer makes. A draft says what its caller wrote into it, so the id only follows from that: a delegation
+ * could otherwise have the id of an intent that another agent proposed.
+ */
+export function drawnId({ name, drawn }: Signer): string {
+  if (drawn === undefined) return randomUUID();
+  return idOfDigest(sha256(canonicalBytesOfParsed({ format: 'keyturn-drawn-id/1', name, id: drawn.id })));
 }
 
 /** What an act says, without who says it. */

@@ -15,7 +15,7 @@ export interface Draft {
   readonly key: string;
   /** When it was drawn up. Its deadline is counted from here. */
   readonly at: string;
-  /** What the id of the thing that the act makes follows from, if it makes one. A proposal does not have it as it is: see `asDrawn`. */
+  /** What the id of the thing that the act makes follows from, if it makes one: see `drawnId`, and `asDrawn` for a proposal. */
   readonly id: string;
   /** What is signed, as canonical JSON. */
   readonly statements: readonly string[];

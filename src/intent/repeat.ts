@@ -1,5 +1,6 @@
 import { sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalText } from '../canonical/json.ts';
+import { idOfDigest } from '../canonical/made-id.ts';
 import type { Envelope, EnvelopeDraft } from './envelope.ts';
 
 /** Whose key it is: the same text says nothing in another ledger, or from another proposer. */
@@ -11,10 +12,7 @@ export interface ProposalKey {
 
 /** The id of an intent that was proposed under a key. One key leads to one intent, in every process. */
 export function intentIdOfKey(key: ProposalKey): string {
-  const digest = sha256(canonicalBytes({ format: 'keyturn-proposal-id/1', ...key }));
-  // Version 8 of RFC 9562: made by the application, from a digest.
-  const hex = `${digest.slice(0, 12)}8${digest.slice(13, 16)}a${digest.slice(17, 32)}`;
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  return idOfDigest(sha256(canonicalBytes({ format: 'keyturn-proposal-id/1', ...key })));
 }
 
 /** The receipt of a proposal under a key: who was never told it, because the connection broke, gets it by asking again. */

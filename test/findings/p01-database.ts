@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, onTestFinished } from 'vitest';
@@ -34,7 +34,9 @@ export async function databaseBytes(): Promise<Buffer> {
   await connection.run('CREATE TABLE t (i INTEGER); INSERT INTO t VALUES (1), (2); CHECKPOINT');
   connection.closeSync();
   instance.closeSync();
-  return readFileSync(path);
+  const bytes = readFileSync(path);
+  rmSync(dirname(path), { recursive: true });
+  return bytes;
 }
 
 /** Projects of a file, each with these files and the database, whose bytes come along. */

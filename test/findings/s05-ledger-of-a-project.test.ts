@@ -16,7 +16,6 @@ const foreign = () => (THEIRS.made ??= makeForeign());
 
 async function makeForeign(): Promise<Project & Intent> {
   const root = freshFolder('keyturn-theirs-');
-  process.once('exit', () => rmSync(root, { recursive: true, force: true }));
   const theirs = await found(root, { registry: AUTHORITY_TOOLS, which: 1 });
   const intent = await granted(theirs);
   await theirs.keyturn.close();

@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -53,11 +53,7 @@ let waiting: { intent_id: string; hash: string };
 const storeOf = (root: string) => join(root, '.keyturn', 'store.db');
 const keysOf = (root: string) => join(root, '.keyturn', 'keys');
 
-function folder(): string {
-  const made = freshFolder('keyturn-noticed-');
-  process.once('exit', () => rmSync(made, { recursive: true, force: true }));
-  return made;
-}
+const folder = () => freshFolder('keyturn-noticed-');
 
 // Where a tool works is part of what is approved, and each case is done to a copy elsewhere.
 const registry = AUTHORITY_TOOLS.replace('sandbox: {}', 'cwd: /\n    sandbox: {}');

@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { OpenKey, Signer } from '../../src/identity/act.ts';
@@ -73,7 +73,6 @@ const MODEL: { made?: Promise<Model> } = {};
 
 async function makeModel(): Promise<Model> {
   const at = freshFolder('keyturn-authority-');
-  process.once('exit', () => rmSync(at, { recursive: true, force: true }));
   const { keyturn, ada } = await found(at);
   await keyturn.close();
   return { at, ada };

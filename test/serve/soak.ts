@@ -14,7 +14,7 @@ import { call, withToken } from './service.ts';
 
 export interface SoakSize {
   readonly seconds: number;
-  /** Of the service and of the executor together. */
+  /** Of all services and executors together. */
   readonly kills: number;
   readonly callers: number;
 }
@@ -30,6 +30,7 @@ tools:
     executable: ${script}
     args: ["${marks}", "{word}"]
     parameters: { word: { type: string, max_length: 64 } }
+    cwd: /
     sandbox: none
     undo: none
 `;
@@ -37,22 +38,31 @@ tools:
 /** One line in one write, in the middle of some time in which it can be killed. */
 const SCRIPT = '#!/bin/sh\nsleep 0.02\necho "$2" >> "$1"\nsleep 0.02\n';
 
-interface Asked {
-  readonly key: string;
-  readonly word: string;
-  readonly intent_id: string;
+/** A host of the ledger: it has one service and one executor, which has this name. */
+export interface Host extends Project {
+  readonly executor: string;
 }
 
-/** A process of the service that is killed and started again. */
+interface Asked {
+  readonly word: string;
+  readonly intent_id: string;
+  /** Which executor has to run it; null where any of them may. */
+  readonly to: string | null;
+}
+
+/** A process that is killed and started again. */
 class Part {
+  readonly name: string;
   readonly #root: string;
   readonly #words: readonly string[];
   #child: ChildProcess | null = null;
+  kills = 0;
 
-  constructor(root: string, words: readonly string[]) {
+  constructor(name: string, root: string, words: readonly string[]) {
+    this.name = name;
     this.#root = root;
     this.#words = words;
-    onTestFinished(() => void this.#child?.kill('SIGKILL'));
+    onTestFinished(() => this.end());
   }
 
   start(): void {
@@ -60,10 +70,21 @@ class Part {
   }
 
   async kill(): Promise<void> {
-    const child = this.#child!;
-    if (child.exitCode !== null || child.signalCode !== null) return;
+    // One that ended by itself was not killed.
+    if (!this.#isRunning()) throw new Error(`${this.name} has ended`);
+    await this.end();
+    this.kills += 1;
+  }
+
+  async end(): Promise<void> {
+    const child = this.#child;
+    if (child === null || !this.#isRunning()) return;
     child.kill('SIGKILL');
     await once(child, 'exit');
+  }
+
+  #isRunning(): boolean {
+    return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 }
 
@@ -75,19 +96,33 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Load over HTTP while service and executor are killed. What was acknowledged is there, and nothing ran twice. */
-export async function soakService(p: Project, { seconds, kills, callers }: SoakSize): Promise<SoakTold> {
-  const script = join(p.root, 'mark.sh');
-  const path = join(p.root, 'marks');
+/** Makes a mark on any host: the same file, at the same place. */
+export function writeMarking(root: string): string {
+  const script = join(root, 'mark.sh');
+  const path = join(root, 'marks');
   writeFileSync(script, SCRIPT, { mode: 0o755 });
-  writeRegistry(p.root, registryOf(script, path));
+  writeRegistry(root, registryOf(script, path));
+  return path;
+}
+
+/**
+ * Load over HTTP while the services and executors of all hosts are killed. What was acknowledged is there, nothing ran twice, and
+ * nothing ran at an executor that it was not for.
+ */
+export async function soakService(
+  hosts: readonly [Host, ...Host[]],
+  path: string,
+  { seconds, kills, callers }: SoakSize,
+): Promise<SoakTold> {
+  const [p] = hosts;
   const { token } = await withToken(p, 'bot');
-  const port = await freePort();
-  const at = { address: `http://localhost:${port}` };
-  const parts = [
-    new Part(p.root, ['serve', '--no-execute', '--port', String(port)]),
-    new Part(p.root, ['execute', '--parallel', '2']),
-  ];
+  const ports = await Promise.all(hosts.map(freePort));
+  const services = ports.map((port) => ({ address: `http://localhost:${port}` }));
+  const parts = hosts.flatMap(({ root, executor }, i) => [
+    new Part(`service ${i + 1}`, root, ['serve', '--no-execute', '--port', String(ports[i])]),
+    new Part(`executor ${executor}`, root, ['execute', '--parallel', '2']),
+  ]);
+  const addressees = hosts.length === 1 ? [null] : [null, ...hosts.map(({ executor }) => executor)];
   for (const part of parts) part.start();
   const until_ms = performance.now() + seconds * 1000;
   let killed = 0;
@@ -95,10 +130,12 @@ export async function soakService(p: Project, { seconds, kills, callers }: SoakS
   const isOver = () => performance.now() > until_ms && killed >= kills;
   const asked: Asked[] = [];
   const answers = { resolved: 0, turned_again: 0, unanswered: 0 };
+  let requests = 0;
 
-  /** Asks again until it is answered: after a kill nobody knows what became of a request. */
+  /** Asks again, and another service, until it is answered: after a kill nobody knows what became of a request. */
   const answered = (route: string, request: object) =>
     until(async () => {
+      const at = services[requests++ % services.length]!;
       const told = await call(at, route, request, { token }).catch(() => null);
       if (told?.status === 200) return told.body;
       answers.unanswered += 1;
@@ -109,25 +146,25 @@ export async function soakService(p: Project, { seconds, kills, callers }: SoakS
     const effect = { kind: 'tool', tool: 'mark', arguments: { word } };
     const request = { declared_goal: 'Leave a mark.', effect, idempotency_key: key };
     const { intent_id } = await answered('/v1/intents/propose', request);
-    asked.push({ key, word, intent_id });
+    asked.push({ word, intent_id, to: addressees[asked.length % addressees.length]! });
     expect((await answered('/v1/intents/propose', request)).intent_id).toBe(intent_id);
-    return intent_id as string;
+    return asked.find((one) => one.intent_id === intent_id)!;
   };
   /** Turned by a human, and again where the order lapsed while no executor was there. A run in doubt is settled. */
-  const ended = async (intent_id: string) => {
-    const { intents, runs } = p.keyturn;
+  const ended = async ({ intent_id, word, to }: Asked) => {
+    const { intents, runs, origin } = p.keyturn;
+    const audience = to === null ? {} : { audience: `${origin}/${to}` };
     let turns = 0;
     await until(async () => {
       const state = await intents.get({ intent_id });
       const { status, hash, runs: begun } = state;
       if (status === 'succeeded' || status === 'happened' || status === 'failed') return true;
       if (status === 'proposed' || (status === 'approved' && !isOrdered(state))) {
-        await intents.turn({ intent_id, hash, signer: p.ada });
+        await intents.turn({ intent_id, hash, ...audience, signer: p.ada });
         if (turns++ > 0) answers.turned_again += 1;
       }
       if (status === 'claimed' && (await isLost(p, intent_id))) {
         const { execution_id } = begun.at(-1)!;
-        const word = asked.find((one) => one.intent_id === intent_id)!.word;
         const outcome = marksIn(path).includes(word) ? 'happened' : 'did_not_happen';
         await runs.resolve({ execution_id, outcome, reason: 'It was killed.', signer: p.ada });
         answers.resolved += 1;
@@ -149,20 +186,25 @@ export async function soakService(p: Project, { seconds, kills, callers }: SoakS
       await until(() => asked.length >= proposed && over >= done);
       const delay_ms = ((seconds * 500) / kills) * (((killed * 7) % 10) / 10) + Math.random() * 50;
       await elapsed(delay_ms, 'the kill comes at any moment');
-      const part = parts[killed % 2]!;
+      const part = parts[killed % parts.length]!;
       await part.kill();
       part.start();
     }
   };
   await Promise.all([killer(), ...Array.from({ length: callers }, caller)]);
-  for (const part of parts) await part.kill();
-  await requireOnce(p, asked, marksIn(path));
-  return { proposals: asked.length, kills: killed, ...answers };
+  for (const part of parts) await part.end();
+  const ran = await requireOnce(p, asked, marksIn(path));
+  const killed_each = Object.fromEntries(parts.map((part) => [part.name, part.kills]));
+  return { proposals: asked.length, kills: killed, killed: killed_each, ran, ...answers };
 }
 
 export interface SoakTold {
   readonly proposals: number;
   readonly kills: number;
+  /** How often each service and executor was killed. */
+  readonly killed: Readonly<Record<string, number>>;
+  /** How many runs each executor claimed. */
+  readonly ran: Readonly<Record<string, number>>;
   readonly resolved: number;
   readonly turned_again: number;
   readonly unanswered: number;
@@ -180,15 +222,22 @@ async function isLost({ keyturn }: Project, intent_id: string): Promise<boolean>
   return runs.some((one) => one.intent_id === intent_id && one.state === 'dead');
 }
 
-/** Nothing lost, nothing twice, and the ledger verifies from its first entry. */
+/** Nothing lost, nothing twice, nothing elsewhere, and the ledger verifies from its first entry. */
 async function requireOnce({ keyturn }: Project, asked: readonly Asked[], marks: readonly string[]) {
+  const { executors } = await keyturn.system.get();
+  const names = new Map(executors.map(({ public_key, name }) => [public_key, name]));
+  const ran: Record<string, number> = {};
   expect(new Set(marks).size).toBe(marks.length);
   expect(asked.length).toBeGreaterThan(0);
-  for (const { intent_id, word } of asked) {
+  for (const { intent_id, word, to } of asked) {
     const { status, runs } = await keyturn.intents.get({ intent_id });
     expect(runs).toHaveLength(1);
     expect(marks.includes(word), `${intent_id} ${status} ${JSON.stringify(runs)}`).toBe(status !== 'failed');
+    const name = names.get(runs[0]!.executor_key)!;
+    ran[name] = (ran[name] ?? 0) + 1;
+    if (to !== null) expect(name, intent_id).toBe(to);
   }
   expect(new Set(asked.map(({ intent_id }) => intent_id)).size).toBe(asked.length);
   await keyturn.ledger.verify({ deep: true });
+  return ran;
 }

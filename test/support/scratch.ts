@@ -11,11 +11,12 @@ export function scratch(): string {
 }
 
 /**
- * The caller removes it. Where the tests run as root, tools run as nobody: then whatever a test makes from here on can be
+ * Gone when all tests are over (run-folders.ts), if no caller removes it before. Where the tests run as root, tools run as nobody: then whatever a test makes from here on can be
  * written by everyone, unless the test names a mode.
  */
 export function freshFolder(prefix: string): string {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), prefix));
+  const { KEYTURN_TEST_RUN: run = '' } = process.env;
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), `${prefix}${run}`));
   // Not by `src/`: the tests of findings also run on older trees.
   const is_root = process.getuid?.() === 0;
   if (is_root) process.umask(0);
