@@ -52,7 +52,7 @@ const PAGES: Readonly<Record<string, Page>> = {
     'no filter': {},
     'of a kind': { kind: 'intent.proposed' },
     'of a kind that is rare': { kind: 'key.enrolled' },
-    'of a kind that there is none of': { kind: 'glass.broken' },
+    'of a kind that there is none of': { kind: 'break_glass.used' },
     'that one human signed': { signer: 'ada' },
     'about one subject': { subject: 'system' },
     'until a time': { until: '2999-01-01T00:00:00.000Z' },

@@ -29,7 +29,7 @@ describe('docs/glossary.md', () => {
       ({ text: code }) => code.match(/(?<=')[a-z_]+(?=\.[a-z_]+')/g) ?? [],
     );
     const about: Record<string, string> = {
-      glass: 'break-glass',
+      break_glass: 'break-glass',
       key: 'credential',
       system: 'project',
       slo: 'SLO',

@@ -352,7 +352,10 @@ describe('each rule lets through what it should', () => {
   });
 
   it('a name of one word, what users say, and a clock that is ahead are plain', () => {
-    const names = at('src/gate/a.ts', "const a = ['nobody', 'glass', 'The clock is ahead of the server.'];");
+    const names = at(
+      'src/gate/a.ts',
+      "const a = ['nobody', 'break_glass', 'The clock is ahead of the server.'];",
+    );
     const said = at('src/finder/lexicon/a.ts', "const a = ['tell everybody'];");
     expect(plainMessages([names, said])).toEqual([]);
     expect(plainPages([at('docs/a.md', 'Runs as `nobody`; two humans use break-glass.')])).toEqual([]);

@@ -114,7 +114,7 @@ export function confinementLines(
 ): string[] {
   const drawing: Drawing = { paint, columns };
   return [
-    ...(capability?.glass ? [paint('alarm', BREAK_GLASS_LINE)] : []),
+    ...(capability?.break_glass ? [paint('alarm', BREAK_GLASS_LINE)] : []),
     ...drawShown(shown, drawing),
     ...(capability ? fieldLines(capabilityFields(capability), drawing) : []),
     '',

@@ -140,7 +140,7 @@ const ROWS: Readonly<Record<string, (known: ActKnown) => ActRow | null>> = {
     free: ['attempt', 'after', 'hash', 'effect_digest', ...(alternate === undefined ? ['tool'] : [])],
   }),
   'runs.breakGlass': ({ intent_id }) => ({
-    kind: 'glass.broken',
+    kind: 'break_glass.used',
     subject: String(intent_id),
     same: ['hash', 'reason'],
     free: ['attempt'],

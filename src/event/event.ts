@@ -268,7 +268,7 @@ const bodies = {
     /** The humans whose approvals the decision counted, with the roles that they had. */
     approvers,
     /** Issued although it is frozen or a policy forbids it: two humans confirmed a break-glass. */
-    glass: z.boolean(),
+    break_glass: z.boolean(),
     ...by_control,
   })),
   'capability.denied': body(() => ({
@@ -285,7 +285,7 @@ const bodies = {
     decision: decision.nullable(),
   })),
   'capability.revoked': body(() => ({ capability_id: uuid, reason: prose, ...signed })),
-  'glass.broken': body(() => ({ attempt, hash: digest, decision, reason: prose, ...signed })),
+  'break_glass.used': body(() => ({ attempt, hash: digest, decision, reason: prose, ...signed })),
 
   ...executionBodies,
 
@@ -353,7 +353,7 @@ const BESIDE: { readonly [K in SignedKind]?: readonly (keyof Body<K>)[] } = {
   'approval.granted': ['account', 'decision'],
   'order.given': ['account', 'approvers', 'decision'],
   'intent.delegated': ['decision'],
-  'glass.broken': ['decision'],
+  'break_glass.used': ['decision'],
   'rollback.claimed': ['executor', 'executor_key', 'executor_signature'],
 };
 

@@ -209,15 +209,15 @@ export const deciding = {
     output: () =>
       order().extend({
         /** Two humans went past the policies, or past a freeze. */
-        glass: z.boolean(),
+        break_glass: z.boolean(),
         /** False where it is issued when the run is claimed. */
         issued: z.boolean(),
         /** The capability itself, for who runs it elsewhere; `null` where it is not issued. It is told only here. */
         token: z.string().nullable(),
       }),
     run: async ({ context }, request) => {
-      const { glass, token, ...given } = await grant(context, request);
-      return Object.assign(orderOf(given), { glass, issued: token !== null, token });
+      const { break_glass, token, ...given } = await grant(context, request);
+      return Object.assign(orderOf(given), { break_glass, issued: token !== null, token });
     },
   }),
 

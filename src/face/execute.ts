@@ -68,7 +68,7 @@ const looked = once(() =>
         /** How many times it was made narrower. */
         depth: z.int(),
         /** Two humans went past the policies, or past a freeze. */
-        glass: z.boolean(),
+        break_glass: z.boolean(),
       }),
       /** For `run`: that this is what was shown. */
       seen: digest,
@@ -299,7 +299,14 @@ async function previewOf(
   const { recorded, held } = capability;
   const { scope, conditions, holder, expires_at } = held.claims;
   const { capability_id, by, issued } = recorded;
-  const allows = { scope, conditions, holder, expires_at, depth: held.depth, glass: issued.glass };
+  const allows = {
+    scope,
+    conditions,
+    holder,
+    expires_at,
+    depth: held.depth,
+    break_glass: issued.break_glass,
+  };
   const intent = await standingIntent(context, state);
   return { intent, effect, shown, capability: { capability_id, by, ...allows }, seen };
 }

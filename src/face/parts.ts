@@ -116,7 +116,7 @@ export const recorded = z
         at: time,
         token: digest,
         control_key: publicKey,
-        glass: z.boolean(),
+        break_glass: z.boolean(),
         /** Whom the decision to issue it counted, with the roles that they had. */
         approvers: z
           .array(z.strictObject({ name, roles: z.array(z.string()).readonly() }).readonly())
@@ -199,7 +199,7 @@ export const intent = z
       .readonly(),
     capabilities: z.array(recorded.readonly()).readonly(),
     /** The humans who confirmed a break-glass for the present attempt. */
-    glass: z.array(z.strictObject({ by: name, key: z.string(), at: time }).readonly()).readonly(),
+    break_glass: z.array(z.strictObject({ by: name, key: z.string(), at: time }).readonly()).readonly(),
     /** Who submitted it under a delegation. */
     delegates: z.array(name).readonly(),
     attempt: z.int(),

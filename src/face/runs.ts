@@ -209,8 +209,8 @@ export const runs = {
       }),
     run: async ({ context }, request) => {
       const { subject, body } = await breakGlass(context, request);
-      const { glass } = await requireIntent(context, subject);
-      const humans = [...new Set(glass.map((one) => one.by))].sort();
+      const { break_glass } = await requireIntent(context, subject);
+      const humans = [...new Set(break_glass.map((one) => one.by))].sort();
       const { hash, attempt, by, reason } = body;
       return { intent_id: subject, hash, attempt, humans, broken: humans.length >= 2, by, reason };
     },

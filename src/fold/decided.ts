@@ -14,7 +14,7 @@ const ASKED: Readonly<Partial<Record<EventKind, readonly [PolicyAction | null, a
   'order.given': ['approve', true],
   'order.denied': ['grant', false],
   'capability.issued': ['grant', true],
-  'glass.broken': ['break_glass', true],
+  'break_glass.used': ['break_glass', true],
   'execution.claimed': ['execute', true],
   'intent.refused': [null, false],
   'capability.denied': [null, false],
@@ -87,8 +87,8 @@ export function neededDecision(rows: Rows, event: Event): NeededDecision | null 
 }
 
 function isByBreakGlass(rows: Rows, event: Event): boolean {
-  if (event.kind === 'capability.issued') return event.body.glass;
-  return event.kind === 'execution.claimed' && orderOf(rows, event)?.issued?.glass === true;
+  if (event.kind === 'capability.issued') return event.body.break_glass;
+  return event.kind === 'execution.claimed' && orderOf(rows, event)?.issued?.break_glass === true;
 }
 
 /** Who asked the policies: the signer of the event, or of the order that it is about. */

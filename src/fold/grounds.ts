@@ -174,13 +174,13 @@ function requireOrderable(rows: Rows, event: Event<'order.given'>, at: string): 
 }
 
 function requireIssuable(rows: Rows, { subject, body }: Event<'capability.issued'>, at: string): void {
-  const { policy, control_key, approvers, capability_id, glass } = body;
+  const { policy, control_key, approvers, capability_id, break_glass } = body;
   const system = systemOf(rows);
   const standing = standingIn(rows, intentOf(rows, subject), at);
   requireNone(standing.not_granted);
   if (approvers.length < standing.state.approvals_needed) refuse('APPROVAL_MISSING');
   requireKept(rows, standing, capability_id, approvers, at);
-  if (glass && breakGlassIn(rows, standing.state, at) === null)
+  if (break_glass && breakGlassIn(rows, standing.state, at) === null)
     refuse('BREAK_GLASS_FORBIDDEN', 'Two humans have to confirm a break-glass, who can act now.');
   if (policy !== system.policy || !issues(system, control_key)) refuse('DECISION_STALE');
 }

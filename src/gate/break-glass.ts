@@ -6,13 +6,13 @@ import type { IntentState } from './state.ts';
  * not count, and neither does what they did too long ago.
  */
 export function breakGlassSince(
-  { glass }: IntentState,
+  { break_glass }: IntentState,
   at: string,
   isLiveKey: (name: string, key: string) => boolean,
 ): string | null {
   const now_ms = Date.parse(at);
   const counted = new Map<string, string>();
-  for (const one of glass)
+  for (const one of break_glass)
     if (now_ms - Date.parse(one.at) < limits.break_glass_ms && isLiveKey(one.by, one.key))
       counted.set(one.by, one.at);
   return [...counted.values()].sort()[1] ?? null;

@@ -52,8 +52,17 @@ function withoutOpenOrder(state: IntentState, signed_at: string, at: string): In
 
 /** Issued under an open order, exactly for what that says. */
 export function issued(state: IntentState, { body }: Event<'capability.issued'>, at: string): IntentState {
-  const { capability_id, attempt, effect_digest, action, expires_at, token, glass, approvers, control_key } =
-    body;
+  const {
+    capability_id,
+    attempt,
+    effect_digest,
+    action,
+    expires_at,
+    token,
+    break_glass,
+    approvers,
+    control_key,
+  } = body;
   const order = requireOpen(state, capability_id, at);
   const is_same =
     attempt === state.attempt &&
@@ -62,9 +71,13 @@ export function issued(state: IntentState, { body }: Event<'capability.issued'>,
     action === order.action &&
     expires_at === order.expires_at;
   if (!is_same) refuse('CAPABILITY_INTENT_CHANGED', 'It is not what was ordered.');
-  if (glass && new Set(state.glass.map((one) => one.by)).size < 2)
+  if (break_glass && new Set(state.break_glass.map((one) => one.by)).size < 2)
     refuse('BREAK_GLASS_FORBIDDEN', 'Two humans have to confirm a break-glass.');
-  return changed(state, { ...order, issued: { at, token, control_key, glass, approvers }, status: 'issued' });
+  return changed(state, {
+    ...order,
+    issued: { at, token, control_key, break_glass, approvers },
+    status: 'issued',
+  });
 }
 
 /** The policies did not let it be issued: it can be ordered again. */

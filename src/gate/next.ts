@@ -19,7 +19,7 @@ export const INTENT_KINDS = [
   'capability.issued',
   'order.denied',
   'capability.revoked',
-  'glass.broken',
+  'break_glass.used',
   'execution.claimed',
   'execution.checkpointed',
   'execution.announced',
@@ -98,11 +98,14 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
       return issued(state, event, at);
     case 'capability.revoked':
       return revoked(state, event.body.capability_id);
-    case 'glass.broken':
+    case 'break_glass.used':
       from(state, ['proposed', 'approved']);
       sameHash(state, event.body.hash);
       if (event.body.attempt !== state.attempt) refuse('TRANSITION_ILLEGAL', 'It is for another attempt.');
-      return { ...state, glass: [...state.glass, { by: event.body.by, key: event.body.key, at }].slice(-16) };
+      return {
+        ...state,
+        break_glass: [...state.break_glass, { by: event.body.by, key: event.body.key, at }].slice(-16),
+      };
     case 'execution.claimed':
       from(state, ['approved']);
       sameHash(state, event.body.hash);
@@ -178,7 +181,7 @@ function proposed({ subject, body }: Event<'intent.proposed'>, at: string): Inte
     expires_at: body.expires_at,
     approvals: [],
     capabilities: [],
-    glass: [],
+    break_glass: [],
     delegates: [],
     attempt: 1,
     runs: [],
@@ -191,7 +194,7 @@ function retried(state: IntentState, { body }: Event<'retry.authorised'>): Inten
   const { attempt, tool, effect_digest } = body;
   if (!state.choices.some((one) => one.tool === tool && one.effect_digest === effect_digest))
     refuse('ALTERNATE_NOT_NAMED');
-  return { ...state, status: 'approved', attempt, tool, effect_digest, rollback: null, glass: [] };
+  return { ...state, status: 'approved', attempt, tool, effect_digest, rollback: null, break_glass: [] };
 }
 
 /** Undoing begins. What it undoes is remembered, because taking back a success is final and mending a failure is not. */

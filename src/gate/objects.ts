@@ -75,7 +75,7 @@ const NAMED: { readonly [K in EventKind]?: (body: Body<K>) => Named } = {
     ['decision', decision],
   ],
   'capability.denied': decided,
-  'glass.broken': decided,
+  'break_glass.used': decided,
   'execution.claimed': ({ policy, decision }) => [
     ['policies', policy],
     ['decision', decision],

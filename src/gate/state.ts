@@ -77,7 +77,7 @@ export interface Issued {
   readonly token: Digest;
   /** The key that issued it. */
   readonly control_key: string;
-  readonly glass: boolean;
+  readonly break_glass: boolean;
   /** Whom the decision to issue it counted. When one of them no longer counts, the capability cannot be used. */
   readonly approvers: readonly Approver[];
 }
@@ -151,7 +151,7 @@ export interface IntentState {
   readonly approvals: readonly Approval[];
   readonly capabilities: readonly Capability[];
   /** The humans who confirmed a break-glass for the present attempt. */
-  readonly glass: readonly { readonly by: string; readonly key: string; readonly at: string }[];
+  readonly break_glass: readonly { readonly by: string; readonly key: string; readonly at: string }[];
   /** Who submitted it under a delegation. */
   readonly delegates: readonly string[];
   /** The attempt that may run next, or that runs now. */

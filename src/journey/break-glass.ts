@@ -24,7 +24,7 @@ export interface BreakGlassRequest {
 export async function breakGlass(
   context: Context,
   request: BreakGlassRequest,
-): Promise<Event<'glass.broken'>> {
+): Promise<Event<'break_glass.used'>> {
   const { intent_id, hash, reason, signer } = request;
   requireFormats(intent_id, hash);
   return recordingRefusal(context, forbidden(request), async (keep) => {
@@ -37,7 +37,7 @@ export async function breakGlass(
     keep(ruling);
     if (!ruling.decision.allowed) refuse('BREAK_GLASS_FORBIDDEN', ruling.decision.words);
     const facts = { attempt: state.attempt, hash, decision: ruling.digest, reason };
-    const broken = await signAct(context.origin, 'glass.broken', intent_id, facts, signer, now);
+    const broken = await signAct(context.origin, 'break_glass.used', intent_id, facts, signer, now);
     await context.store.commit({ events: [broken], objects: [ruling.bytes] });
     return broken;
   });
@@ -53,7 +53,7 @@ export async function breakGlassHolds(
   authorities: Authorities,
 ): Promise<boolean> {
   const { state, now } = matter;
-  const breaker = state.glass.at(-1);
+  const breaker = state.break_glass.at(-1);
   const isLiveKey = (name: string, key: string) => isLive(authorities.principal(name), key);
   if (!breaker || breakGlassSince(state, now.toISOString(), isLiveKey) === null) return false;
   const principal = authorities.principal(breaker.by);

@@ -174,10 +174,10 @@ export interface Named {
 }
 
 /** The people and delegations that an intent names. */
-export function namedIn({ approvals, capabilities, glass }: IntentState): Named {
+export function namedIn({ approvals, capabilities, break_glass }: IntentState): Named {
   const acts = [...approvals, ...capabilities];
   return {
-    people: [...acts, ...glass].map(({ by }) => by),
+    people: [...acts, ...break_glass].map(({ by }) => by),
     delegations: acts.map(({ delegation }) => delegation),
   };
 }

@@ -49,7 +49,7 @@ export interface Ordered {
 
 export interface Granted extends Ordered {
   /** Two humans went past the policies, or past a freeze. */
-  readonly glass: boolean;
+  readonly break_glass: boolean;
   /** Null where it is issued when the run is claimed. */
   readonly issued: Event<'capability.issued'> | null;
   readonly token: string | null;
@@ -99,15 +99,15 @@ async function decideAndOrder(
   };
   const decision = await decideIssue(context, about, keep);
   const { ordered, objects } = await draftOrder(context, request, about);
-  const { glass } = decision;
+  const { break_glass } = decision;
   if (holder === null && request.is_issued !== true) {
     await context.store.commit({ events: [ordered], objects });
-    return { ordered, terms, seen: seenOf(ordered.body), glass, issued: null, token: null };
+    return { ordered, terms, seen: seenOf(ordered.body), break_glass, issued: null, token: null };
   }
   const order = { capability_id: ordered.body.order_id, ...ordered.body };
   const { issued, token, objects: more } = issueOf(context, about, decision, order);
   await context.store.commit({ events: [ordered, issued], objects: [...objects, ...more] });
-  return { ordered, terms, seen: seenOf(ordered.body), glass, issued, token };
+  return { ordered, terms, seen: seenOf(ordered.body), break_glass, issued, token };
 }
 
 export interface TurnRequest extends OrderRequest {

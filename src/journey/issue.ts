@@ -39,7 +39,7 @@ export type AskedToRun = Omit<Issuing, 'principal' | 'delegated' | 'terms'>;
 /** What the policies say to a capability, and what that counted. */
 export interface IssueDecision {
   readonly ruling: Ruling;
-  readonly glass: boolean;
+  readonly break_glass: boolean;
   readonly ordinal: number | null;
 }
 
@@ -55,10 +55,10 @@ export async function decideIssue(
   const matter = { principal, delegated, state, ...asked, system, authorities, now };
   const ruling = await rule(context, { action: 'grant', grant: terms, ...matter });
   keep(ruling);
-  const glass = await breakGlassHolds(context, matter, authorities);
-  if (!glass) requireAllowed(ruling);
+  const break_glass = await breakGlassHolds(context, matter, authorities);
+  if (!break_glass) requireAllowed(ruling);
   const ordinal = (await countsCapabilities(context, ruling.snapshot)) ? nth : null;
-  return { ruling, glass, ordinal };
+  return { ruling, break_glass, ordinal };
 }
 
 /** A capability that only has to be written. */
@@ -74,7 +74,7 @@ type Order = Pick<Capability, 'capability_id' | 'attempt' | 'effect_digest' | 'a
 export function issueOf(
   context: Context,
   { standing, system, authorities, terms, now }: Issuing,
-  { ruling, glass, ordinal }: IssueDecision,
+  { ruling, break_glass, ordinal }: IssueDecision,
   order: Order,
 ): Issue {
   const { state } = standing;
@@ -114,7 +114,7 @@ export function issueOf(
     decision: ruling.digest,
     ordinal,
     approvers: approversOf(standing, authorities),
-    glass,
+    break_glass,
   };
   const fact = { kind: 'capability.issued', subject: state.intent_id, body } as const;
   const issued = signFact(context.origin, 'control', fact, control);

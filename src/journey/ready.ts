@@ -74,9 +74,9 @@ export async function makeReady(
   const matter = { principal, delegated: recorded.delegation !== null, state, ...asked, authorities };
   const ruling = await rule(context, { action: 'execute', system, now, ...matter });
   looking.keep(ruling);
-  const glass =
-    recorded.issued.glass && (await breakGlassHolds(context, { system, now, ...matter }, authorities));
-  if (!glass) requireAllowed(ruling);
+  const break_glass =
+    recorded.issued.break_glass && (await breakGlassHolds(context, { system, now, ...matter }, authorities));
+  if (!break_glass) requireAllowed(ruling);
 
   const derived = await requireSameEffect(context, state, asked, { earlier, is_prepared: true });
   requireBounds(context, asked.envelope, derived.effect);

@@ -103,7 +103,7 @@ async function violationNow(context: Context, watched: Watched, since_ms: number
   const { code, words } = ruling.decision;
   if (code === null) return null;
   const matter = { system, now, ...watched, state };
-  if (issued.glass && (await breakGlassHolds(context, matter, authorities))) return null;
+  if (issued.break_glass && (await breakGlassHolds(context, matter, authorities))) return null;
   return { refusal: new Refusal(code, words), ruling };
 }
 

@@ -85,12 +85,13 @@ const WORDS: Words = {
     `${holder === null ? '' : ', bound to the key of its holder'}` +
     `${delegation === null ? '' : `, under the delegation ${delegation}`}`,
   'order.denied': ({ order_id, reason_code }) => `the order ${order_id} was denied: ${because(reason_code)}`,
-  'capability.issued': ({ capability_id, action, expires_at, glass }) =>
-    `the capability ${capability_id} for ${action} was issued until ${expires_at}${glass ? ', BY BREAK-GLASS' : ''}`,
+  'capability.issued': ({ capability_id, action, expires_at, break_glass }) =>
+    `the capability ${capability_id} for ${action} was issued until ${expires_at}${break_glass ? ', BY BREAK-GLASS' : ''}`,
   'capability.denied': ({ by, reason_code }) => `${by} was denied a capability: ${because(reason_code)}`,
   'capability.revoked': ({ by, capability_id, reason }) =>
     `${by} revoked the capability ${capability_id}: ${reason}`,
-  'glass.broken': ({ by, attempt, reason }) => `!!! ${by} USED BREAK-GLASS for attempt ${attempt}: ${reason}`,
+  'break_glass.used': ({ by, attempt, reason }) =>
+    `!!! ${by} USED BREAK-GLASS for attempt ${attempt}: ${reason}`,
   'execution.claimed': ({ execution_id, attempt, capability_id, tool, executor }) =>
     `the execution ${execution_id} of ${tool} began, attempt ${attempt}, ` +
     `with the capability ${capability_id}, on ${executor.host}`,

@@ -98,11 +98,11 @@ describe('--json of the commands about authority', () => {
     await ok(['policy', 'diff']);
     await ok(['policy', 'activate', ...why]);
     const permit =
-      '@id("glass")\n@version("1")\n@scope("emergency")\n@rationale("For emergencies.")\n' +
+      '@id("break_glass")\n@version("1")\n@scope("emergency")\n@rationale("For emergencies.")\n' +
       'permit (principal is Keyturn::Human, action == Keyturn::Action::"break_glass", resource);\n';
-    scene.writePolicy('glass.cedar', permit);
+    scene.writePolicy('break_glass.cedar', permit);
     scene.writePolicy('tests.yaml', '[]\n');
-    expect(await ok(['policy', 'diff'])).toMatchObject({ added: ['glass'] });
+    expect(await ok(['policy', 'diff'])).toMatchObject({ added: ['break_glass'] });
     expect(await ok(['policy', 'activate', ...why], ALL, ALICE)).toMatchObject({ by: 'alice' });
     const first = await ok(['control', 'rotate', ...why], ALICE);
     await ok(['control', 'rotate', ...why], ALICE);
@@ -116,7 +116,7 @@ describe('--json of the commands about authority', () => {
     await ok(['executor', 'revoke', public_key, ...why], ALICE);
   });
 
-  it('freezes and the glass, and now every command about authority has answered', async () => {
+  it('freezes and the break_glass, and now every command about authority has answered', async () => {
     const intent = await scene.propose('greet', { name: 'Ada' });
     await ok(['approve', intent.id], typing(intent), ALICE);
     await scene.enrolBob();
@@ -132,7 +132,7 @@ describe('--json of the commands about authority', () => {
     expect(first).toMatchObject({ humans: ['alice'], broken: false });
     const second = await ok(['break-glass', intent.id, ...as('bob')], BOB);
     expect(second).toMatchObject({ humans: ['alice', 'bob'], broken: true });
-    expect(await ok(['grant', intent.id, '--as', 'bob'], BOB)).toMatchObject({ glass: true });
+    expect(await ok(['grant', intent.id, '--as', 'bob'], BOB)).toMatchObject({ break_glass: true });
     expect(await ok(['unfreeze', ...as('bob')], BOB)).toMatchObject({ by: 'bob' });
     expect(AUTHORITY.map(({ name }) => name).filter((name) => !answered.has(name))).toEqual([]);
   });

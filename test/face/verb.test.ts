@@ -105,7 +105,10 @@ describe('the journey by its verbs', () => {
     fits('runs.preview', await runs.preview(intent));
     const looked = await runs.look(intent);
     fits('runs.look', looked);
-    expect(looked).toMatchObject({ seen: turned.seen, capability: { by: 'ada', depth: 0, glass: false } });
+    expect(looked).toMatchObject({
+      seen: turned.seen,
+      capability: { by: 'ada', depth: 0, break_glass: false },
+    });
     const report = await runs.run({ ...intent, seen: looked.seen });
     fits('runs.run', report);
     expect(report).toMatchObject({ result: 'success', stdout: 'hello\n', stderr: '', reason_code: null });

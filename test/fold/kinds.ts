@@ -40,7 +40,7 @@ const EACH: Readonly<Record<EventKind, true>> = {
   'capability.denied': true,
   'order.denied': true,
   'capability.revoked': true,
-  'glass.broken': true,
+  'break_glass.used': true,
   'backups.expired': true,
   'ledger.archived': true,
   'object.erased': true,

@@ -13,7 +13,7 @@ import { sealed, type Times } from './judges.ts';
 const OF_ALL = /^(system|key|credential|role|control_key|executor|policy|head|clock|delegation)\./;
 
 export const isAboutIntent = ({ kind }: Event) =>
-  /^(intent|approval|order|capability|glass|execution|violation|retry|rollback)\./.test(kind);
+  /^(intent|approval|order|capability|break_glass|execution|violation|retry|rollback)\./.test(kind);
 
 /** The intents that these events are about. */
 export function intentsIn(events: readonly Event[]): string[] {

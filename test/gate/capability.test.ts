@@ -171,25 +171,27 @@ describe('a capability', () => {
     expect(currentCapability(two, new Date(later)).capability_id).toBe(CAP);
   });
 
-  it('past the glass needs two humans who broke it for this attempt', async () => {
+  it('past the break_glass needs two humans who broke it for this attempt', async () => {
     const approved = fold(proposed(), granted(), broken('ada'));
-    const glass = issued(1, { glass: true });
-    await expectRefusal('BREAK_GLASS_FORBIDDEN', () => next(approved, glass, AT));
+    const break_glass = issued(1, { break_glass: true });
+    await expectRefusal('BREAK_GLASS_FORBIDDEN', () => next(approved, break_glass, AT));
     const both = next(approved, broken('bob'), AT);
-    expect(next(both, glass, AT).capabilities).toMatchObject([{ issued: { glass: true }, status: 'issued' }]);
+    expect(next(both, break_glass, AT).capabilities).toMatchObject([
+      { issued: { break_glass: true }, status: 'issued' },
+    ]);
     await expectRefusal('TRANSITION_ILLEGAL', () => next(both, broken('eve', 2), AT));
     const again = fold(
       proposed(),
       granted(),
       broken('ada'),
       broken('bob'),
-      glass,
+      break_glass,
       claimed(),
       finished('failure'),
       retried(),
     );
-    expect(again.glass).toEqual([]);
-    await expectRefusal('BREAK_GLASS_FORBIDDEN', () => next(again, issued(2, { glass: true }), AT));
+    expect(again.break_glass).toEqual([]);
+    await expectRefusal('BREAK_GLASS_FORBIDDEN', () => next(again, issued(2, { break_glass: true }), AT));
   });
 
   it('of an alternate is issued once a human has turned to it, and only to one that the intent names', async () => {

@@ -81,7 +81,7 @@ const events: Record<string, IntentEvent> = {
   edit: replaced(),
   issue: issued(1, { capability_id: CAP_3 }),
   withdraw: withdrawn(),
-  glass: broken('ada'),
+  break_glass: broken('ada'),
   claim: claimed(),
   violate: violated(),
   stop: stopped(),
@@ -211,10 +211,10 @@ describe('eligibility', () => {
       expect(code(frozen(scope, 'other'))).toBe('ELIGIBLE');
   });
 
-  it('only two humans who broke the glass go past a freeze', () => {
+  it('only two humans who broke the break_glass go past a freeze', () => {
     const freezes: Freeze[] = [{ scope: 'system', name: '', by: 'ada', at: AT, reason: 'stop' }];
-    const verdict = (...glass: IntentEvent[]) =>
-      code(eligible(fold(...ready, ...glass), HASH, { ...facts, freezes }));
+    const verdict = (...break_glass: IntentEvent[]) =>
+      code(eligible(fold(...ready, ...break_glass), HASH, { ...facts, freezes }));
     expect(verdict(broken('ada'))).toBe('FROZEN');
     expect(verdict(broken('ada'), broken('ada'))).toBe('FROZEN');
     expect(verdict(broken('ada'), broken('bob'))).toBe('ELIGIBLE');
@@ -231,11 +231,11 @@ describe('eligibility', () => {
 
 describe('the state machine', () => {
   const legal: Record<IntentStatus, readonly string[]> = {
-    proposed: ['approve', 'reject', 'take back', 'edit', 'glass'],
+    proposed: ['approve', 'reject', 'take back', 'edit', 'break_glass'],
     rejected: [],
     withdrawn: [],
     replaced: [],
-    approved: ['approve', 'reject', 'take back', 'issue', 'withdraw', 'glass', 'claim'],
+    approved: ['approve', 'reject', 'take back', 'issue', 'withdraw', 'break_glass', 'claim'],
     claimed: ['withdraw', 'violate', 'stop', 'finish', 'resolve'],
     succeeded: [],
     failed: ['retry'],

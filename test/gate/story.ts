@@ -115,7 +115,7 @@ export function issued(attempt = 1, over: Partial<Body<'capability.issued'>> = {
     decision: DECISION,
     ordinal: attempt,
     approvers: [{ name: 'ada', roles: [] }],
-    glass: false,
+    break_glass: false,
     control_key: KEY,
     control_signature: signed.signature,
     ...over,
@@ -168,7 +168,7 @@ export function withdrawn(capability_id = CAP): IntentEvent {
 
 export function broken(by: string, attempt = 1): IntentEvent {
   const body = { attempt, hash: HASH, decision: DECISION, reason: 'the house burns', ...signed, by };
-  return { kind: 'glass.broken', subject: ID, body };
+  return { kind: 'break_glass.used', subject: ID, body };
 }
 
 export function violated(execution_id = RUN): IntentEvent {

@@ -106,9 +106,9 @@ describe('an alternate', () => {
   });
 });
 
-describe('broken glass', () => {
+describe('broken break_glass', () => {
   const GLASS = policy(
-    'glass',
+    'break_glass',
     'emergency',
     'permit (principal, action == Keyturn::Action::"break_glass", resource);',
   );

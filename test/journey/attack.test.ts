@@ -66,7 +66,7 @@ describe('an attacker who can write to the database file', () => {
       delegation: null,
       issued_at: new Date().toISOString(),
       expires_at: far,
-      glass: false,
+      break_glass: false,
       approvers: [{ name: 'ada', roles: [] }],
       status: 'issued',
     };

@@ -160,7 +160,7 @@ export function policy(id: string, scope: string, text: string, rationale = `Bec
   return `@id("${id}") @version("1") @scope("${scope}") @rationale("${rationale}")\n${text}\n`;
 }
 
-/** Permits everything that can be permitted but to break the glass. */
+/** Permits everything that can be permitted but to break the break_glass. */
 export const PERMITS = [
   policy('submit', 'intent', 'permit (principal, action, resource);'),
   policy('grant', 'capability', 'permit (principal, action, resource);'),

@@ -234,7 +234,7 @@ describe('F5: a violation while it runs', () => {
 
 describe('break-glass', () => {
   const GLASS = policy(
-    'glass',
+    'break_glass',
     'emergency',
     'permit (principal, action == Keyturn::Action::"break_glass", resource);',
   );
@@ -266,8 +266,8 @@ describe('break-glass', () => {
     await p.keyturn.runs.breakGlass({ intent_id, hash, reason: 'it still burns', signer: p.ada });
     await expectRefusal('FROZEN', () => p.keyturn.intents.grant({ intent_id, hash, signer: p.ada }));
     await p.keyturn.runs.breakGlass({ intent_id, hash, reason: 'I see it', signer: bob });
-    const { glass } = await p.keyturn.intents.grant({ intent_id, hash, signer: p.ada });
-    expect(glass).toBe(true);
+    const { break_glass } = await p.keyturn.intents.grant({ intent_id, hash, signer: p.ada });
+    expect(break_glass).toBe(true);
     const report = await runSeen(p.keyturn, { intent_id, hash, confirm: yes });
     expect(report.result).toBe('success');
     expect((await p.keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);

@@ -95,9 +95,9 @@ describe('the emergency scope', () => {
     expect(denied).toMatchObject({ allowed: false, code: 'POLICY_DENIED', policies: [{ id: 'freeze' }] });
   });
 
-  it('forbids to break the glass as well, whatever permits it', async () => {
+  it('forbids to break the break_glass as well, whatever permits it', async () => {
     const permit = rule(
-      'glass',
+      'break_glass',
       'emergency',
       'permit (principal, action == Keyturn::Action::"break_glass", resource);',
     );
@@ -115,7 +115,7 @@ describe('the emergency scope', () => {
     expect(without.decide(asking('grant', { frozen: true })).code).toBe('POLICY_NO_PERMIT');
   });
 
-  it('permits nothing but to break the glass', async () => {
+  it('permits nothing but to break the break_glass', async () => {
     const engine = await engineOf(rule('all', 'emergency', `permit ${ANY};`));
     expect(engine.decide(asking('grant'))).toMatchObject({ code: 'POLICY_NO_PERMIT' });
     expect(engine.decide(asking('break_glass')).allowed).toBe(true);
@@ -194,11 +194,11 @@ describe('a question that does not fit the schema', () => {
     ['an action that does not exist', { ...QUESTION, action: 'delete' }],
     ['an action that every object has', { ...QUESTION, action: 'toString' }],
     ['an agent who approves', asking('approve', {}, { kind: 'agent' })],
-    ['an agent who breaks the glass', asking('break_glass', {}, { kind: 'agent' })],
+    ['an agent who breaks the break_glass', asking('break_glass', {}, { kind: 'agent' })],
   ];
 
   it.each(odd)('is denied and nothing is thrown: %s', async (_, question) => {
-    const engine = await engineOf(...PERMITS, rule('glass', 'emergency', `permit ${ANY};`));
+    const engine = await engineOf(...PERMITS, rule('break_glass', 'emergency', `permit ${ANY};`));
     const denied = engine.decide(question as PolicyRequest);
     expect(denied).toMatchObject({ allowed: false, code: 'POLICY_ERROR', policies: [] });
     expect(denied.words).toMatch(/^Denied, because the policies could not be asked: /);

@@ -45,7 +45,11 @@ describe('whether a grant depends on the count', () => {
     ['a policy that judges grants reads it', rule('one', 'capability', `forbid ${ANY} ${slow};`), true],
     ['a permit reads it', rule('one', 'capability', `permit ${ANY} ${slow};`), true],
     ['a forbid of the emergency scope reads it', rule('one', 'emergency', `forbid ${ANY} ${slow};`), true],
-    ['breaking the glass reads it', rule('one', 'emergency', `permit ${head('break_glass')} ${slow};`), true],
+    [
+      'breaking the break_glass reads it',
+      rule('one', 'emergency', `permit ${head('break_glass')} ${slow};`),
+      true,
+    ],
     ['only a policy about approvals reads it', rule('one', 'intent', `forbid ${ANY} ${slow};`), false],
     ['only a policy about runs reads it', rule('one', 'execution', `forbid ${ANY} ${slow};`), false],
     ['a forbid of runs reads it', rule('one', 'emergency', `forbid ${head('execute')} ${slow};`), false],

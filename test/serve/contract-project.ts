@@ -41,7 +41,7 @@ const UNDONE = `
 `;
 
 const GLASS = policy(
-  'glass',
+  'break_glass',
   'emergency',
   'permit (principal, action == Keyturn::Action::"break_glass", resource);',
 );

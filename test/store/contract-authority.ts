@@ -355,7 +355,7 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       await store.commit({ events: [unfrozen('ada', target), claimed(id)] });
     });
 
-    it('goes on while something else is frozen, or two humans broke the glass', async () => {
+    it('goes on while something else is frozen, or two humans broke the break_glass', async () => {
       const { store } = await governed(await place(), ['ada', 'bo']);
       const [a, b] = [await ready(store), await ready(store, 2)];
       await store.commit({ events: [frozen('ada', { scope: 'tool', name: 'backup' }), claimed(a)] });
@@ -364,7 +364,7 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       await store.commit({ events: [broken(b, 'bo'), claimed(b)] });
     });
 
-    it('is not issued past the policies where one of the two who broke the glass acts no more', async () => {
+    it('is not issued past the policies where one of the two who broke the break_glass acts no more', async () => {
       const { store } = await governed(await place(), ['ada', 'bo', 'cy']);
       const id = randomUUID();
       const events = [
@@ -376,8 +376,8 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       ];
       await store.commit({ events });
       await store.commit({ events: [assigned('bo', ['auditor'], 'ada')] });
-      await expectRefusal('BREAK_GLASS_FORBIDDEN', commit(store, issuedUnder(id, { glass: true })));
-      await store.commit({ events: [broken(id, 'cy'), issuedUnder(id, { glass: true })] });
+      await expectRefusal('BREAK_GLASS_FORBIDDEN', commit(store, issuedUnder(id, { break_glass: true })));
+      await store.commit({ events: [broken(id, 'cy'), issuedUnder(id, { break_glass: true })] });
     });
 
     it('decided by policies that are no longer active is stale', async () => {

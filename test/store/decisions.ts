@@ -17,7 +17,7 @@ const ACTIONS: Readonly<Partial<Record<EventKind, PolicyAction>>> = {
   'capability.issued': 'grant',
   'order.denied': 'grant',
   'capability.denied': 'grant',
-  'glass.broken': 'break_glass',
+  'break_glass.used': 'break_glass',
   'execution.claimed': 'execute',
   'intent.refused': 'submit',
   'execution.refused': 'execute',

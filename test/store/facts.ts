@@ -302,7 +302,7 @@ export function issuedUnder(
     decision: decisionFor({ kind: 'capability.issued', subject, by, policy }),
     ordinal: over.ordinal === undefined ? 1 : over.ordinal,
     approvers: over.approvers ?? [{ name: 'ada', roles: [] }],
-    glass: over.glass ?? false,
+    break_glass: over.break_glass ?? false,
   };
   const seed = CONTROL_SEEDS.find((name) => keyOf(name) === control_key) ?? 'control';
   const { key } = signerOf(seed, control_key, seedOf(seed));
@@ -346,9 +346,9 @@ export function withdrawn(subject: string, by: string, attempt = 1): Event<'capa
   return act('capability.revoked', subject, facts, by);
 }
 
-export function broken(subject: string, by: string, reason = 'fire'): Event<'glass.broken'> {
-  const decision = decisionFor({ kind: 'glass.broken', subject, by, policy: POLICY });
-  return act('glass.broken', subject, { attempt: 1, hash: DIGEST, decision, reason }, by);
+export function broken(subject: string, by: string, reason = 'fire'): Event<'break_glass.used'> {
+  const decision = decisionFor({ kind: 'break_glass.used', subject, by, policy: POLICY });
+  return act('break_glass.used', subject, { attempt: 1, hash: DIGEST, decision, reason }, by);
 }
 
 export function claimed(

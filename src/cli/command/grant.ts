@@ -137,14 +137,16 @@ function grantScreen(offer: Offer, terms: Terms, options: Options, columns: numb
     ['Holder', terms.holder === undefined ? 'any bearer' : visible(options.holder ?? terms.holder)],
   ];
   const loud =
-    new Set(intent.glass.map(({ by }) => by)).size > 1 ? [drawing.paint('alarm', BREAK_GLASS_LINE)] : [];
+    new Set(intent.break_glass.map(({ by }) => by)).size > 1
+      ? [drawing.paint('alarm', BREAK_GLASS_LINE)]
+      : [];
   return [...loud, ...drawAlarms(offer.shown.alarms, drawing), ...fieldLines(found, drawing)];
 }
 
 function grantedLines(keyturn: Opened, result: Granted, { file }: MadeHere<'grant'>): string[] {
-  const { glass, issued } = result;
+  const { break_glass, issued } = result;
   return [
-    ...(glass ? [stdoutPainter()('alarm', BREAK_GLASS_LINE)] : []),
+    ...(break_glass ? [stdoutPainter()('alarm', BREAK_GLASS_LINE)] : []),
     ...orderLines(result, issued, [
       ...(file === null ? [] : ([['File', visible(file)]] as const)),
       ['Next', afterGrant(keyturn, { ...result, file })],

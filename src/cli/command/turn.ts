@@ -98,7 +98,7 @@ async function showTurn(
   seen: SeenIntent,
   { name, approves }: Acting,
 ): Promise<void> {
-  const { intent_id, approvals, approvals_needed, glass } = seen.intent;
+  const { intent_id, approvals, approvals_needed, break_glass } = seen.intent;
   const { policy } = await keyturn.system.get();
   const by = approvals.map((approval) => approval.by);
   const found: Field[] = [
@@ -107,7 +107,7 @@ async function showTurn(
     ['Turn', [['bold', `${approves ? 'approve, ' : ''}order one run, check, run`]]],
   ];
   const paint = painter(true);
-  const loud = new Set(glass.map((one) => one.by)).size > 1 ? [paint('alarm', BREAK_GLASS_LINE)] : [];
+  const loud = new Set(break_glass.map((one) => one.by)).size > 1 ? [paint('alarm', BREAK_GLASS_LINE)] : [];
   const lines = fieldLines(found, { paint, columns: terminal.columns });
   const earlier = await earlierLines(keyturn, terminal, { intent_id, name });
   await showReview(terminal, seen, [...earlier, '', ...loud, ...lines]);

@@ -83,7 +83,7 @@ const STYLES: Readonly<Record<string, Parameters<Paint>[0]>> = {
   'execution.stopped': 'red',
   'violation.detected': 'alarm',
   'system.frozen': 'alarm',
-  'glass.broken': 'alarm',
+  'break_glass.used': 'alarm',
   'execution.claimed': 'bold',
   'execution.finished': 'green',
 };
