@@ -137,11 +137,13 @@ describe('the key is turned', () => {
     const intent = await proposeSay(p);
     const act = (signer: Parameters<Parameters<Keyturn['draft']>[1]>[0]) =>
       p.keyturn.intents.turn({ ...intent, signer });
-    const { statements, id } = await p.keyturn.draft(p.ada, act);
-    const { body } = JSON.parse(statements[0]!);
-    expect(body).toMatchObject({ order_id: id, attempt: 1, hash: intent.hash, bounds: null });
+    const draft = await p.keyturn.draft(p.ada, act);
+    const { body } = JSON.parse(draft.statements[0]!);
+    expect(body).toMatchObject({ attempt: 1, hash: intent.hash, bounds: null });
     expect(Object.keys(body)).not.toEqual(expect.arrayContaining(['decision']));
     expect(Date.parse(body.lapses_at) - Date.parse(body.signed_at)).toBe(120_000);
+    const proofs = await p.ada.sign(draft.statements.map((text) => Buffer.from(text)));
+    expect(await p.keyturn.finish(draft, proofs, act)).toMatchObject({ capability_id: body.order_id });
   });
 
   it('not by the human who proposed it, where there is another one', async () => {
