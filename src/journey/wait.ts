@@ -1,7 +1,7 @@
-import type { IntentStatus } from '../gate/state.ts';
+import type { IntentStatus, Run } from '../gate/state.ts';
 import { journeyLimits, limits } from '../limits.ts';
 import { type Context, requireIntent } from './context.ts';
-import { lostOrNot } from './life.ts';
+import { lifeOf, lostOrNot } from './life.ts';
 import { type IntentResult, resultOf } from './result.ts';
 
 export interface WaitRequest {
@@ -34,13 +34,30 @@ export async function waitFor(
       if (isReached(found, until)) return found;
       // A human must settle it.
       if (is_lost && found.run?.execution_id === state.runs.at(-1)!.execution_id) return found;
+      const run = state.status === 'claimed' ? state.runs.at(-1) : undefined;
       // No entry says that something expired, or that the process of a run died.
-      const expires_ms = Date.parse(state.expires_at) - context.clock().getTime();
-      await soonest(news.came, found.status === 'claimed' ? journeyLimits.run_look_ms : expires_ms, signal);
+      if (run) await newsOrGone(context, run, news.came, signal);
+      else await soonest(news.came, Date.parse(state.expires_at) - context.clock().getTime(), signal);
     } finally {
       news.end();
     }
   }
+}
+
+/** Until there is news of a run, or its process is gone. As long as neither is so, nothing is read from the store. */
+async function newsOrGone(
+  context: Context,
+  { execution_id, executor }: Run,
+  came: Promise<void>,
+  signal?: AbortSignal,
+): Promise<void> {
+  let has_come = false;
+  const note = () => {
+    has_come = true;
+  };
+  came.then(note, note);
+  do await soonest(came, journeyLimits.run_look_ms, signal);
+  while (!has_come && lifeOf(context, execution_id, executor) !== 'dead');
 }
 
 /** Until one of them comes. */
