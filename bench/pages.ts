@@ -23,6 +23,9 @@ const PAGES: Readonly<Record<string, Page>> = {
     'with a text': { text: 'measure' },
     'with a text that none has': { text: 'a text that none has' },
     'since a time': { since: SINCE },
+    'until a time before all of them': { until: SINCE },
+    'of a tool that wait': { tool: 'deploy', standing: 'waiting' },
+    'that one human is asked to look at': { needs: 'ada' },
   }),
   ...named<Request<'runs.list'>>('runs', (keyturn, filter) => keyturn.runs.list(filter), {
     'no filter': {},
