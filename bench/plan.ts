@@ -123,7 +123,7 @@ function writeFiles(root: string, bytes: number): void {
   for (let i = 0; i < FILES; i++) writeFileSync(join(root, nameOf(i)), text);
 }
 
-/** What anybody would write: a copy that is safe, a new file that is safe, then the rename. */
+/** The usual way to write a file, to compare with: a copy that is safe, a new file that is safe, then the rename. */
 function bareLoop(root: string, round: number): void {
   const backups = join(root, `bare-${round}`);
   mkdirSync(backups);

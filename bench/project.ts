@@ -38,7 +38,7 @@ tools:
 /** A real project with one human, one agent, and, if nothing else is said, a tool that does nothing, in the default sandbox and without one. */
 export async function createProject(root: string, store?: string, tools = REGISTRY): Promise<Project> {
   mkdirSync(root);
-  // A bench proposes more than anybody would in a minute.
+  // A bench proposes more in a minute than an agent would.
   const config = ['version: 1', 'proposals: { pending: 10000, minute: 100000 }'];
   if (store !== undefined) config.push(`store: ${store}`);
   writeFileSync(join(root, 'keyturn.yaml'), `${config.join('\n')}\n`);

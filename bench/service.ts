@@ -247,7 +247,7 @@ async function measureStarted(bench: Bench): Promise<ServiceTimes['started']> {
 
 const MIXED_CALLERS = 8;
 
-/** Each caller proposes, a human turns the key, the service runs it and tells the caller; all of it is told to everyone who follows. */
+/** Each caller proposes, a human turns the key, the service runs it and tells the caller; all of it is told to every client that follows. */
 async function measureMixed(bench: Bench): Promise<ServiceTimes['mixed']> {
   const { port, token, session, asked, service } = bench;
   let heard = 0;

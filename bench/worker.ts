@@ -52,8 +52,8 @@ const jobs = {
 export type Jobs = typeof jobs;
 
 /**
- * A descriptor that leaked from the process that started the bench would be covered again in every sandbox. Nobody's terminal
- * leaks one, so it does not belong in the figures.
+ * A descriptor that leaked from the process that started the bench would be covered again in every sandbox. A user's terminal
+ * leaks none, so it does not belong in the figures.
  */
 function closeInherited(): void {
   for (const fd of readdirSync('/proc/self/fd').map(Number)) {

@@ -51,6 +51,6 @@ export function furnish({ write, path, sandboxed }) {
   write('schemas/customer.json', CUSTOMER);
   write('plan.json', JSON.stringify(PLAN, null, 2));
   mkdirSync(path('backups'));
-  // Where Keyturn runs as root, its tools run as nobody.
+  // Where Keyturn runs as root, its tools run as `nobody`.
   if (process.geteuid?.() === 0) chownSync(path('backups'), NOBODY, NOBODY);
 }

@@ -1,4 +1,4 @@
-/** What the agent of `npm start` asks for: something harmless, something to undo, something that the policies deny, and something that nobody may. */
+/** What the agent of `npm start` asks for: something harmless, something to undo, something that the policies deny, and something that no plan may. */
 
 /** A rule of the playground, beside those that every project begins with. */
 export const RULE = `@id("mallory-is-not-greeted")

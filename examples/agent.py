@@ -93,7 +93,7 @@ def main(tool, arguments, goal):
         pass
     finally:
         if result is None:
-            # Otherwise a human could still approve it, after nobody waits for it any more.
+            # Otherwise a human could still approve it, after this program has stopped waiting for it.
             back = {"intent_id": proposal["intent_id"], "reason": "The agent gave up.", "receipt": proposal["receipt"]}
             surely("intents/withdraw", back)
     if result is None:

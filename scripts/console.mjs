@@ -12,7 +12,7 @@ const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=ut
 
 const digestOf = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
-/** A page has no reasons of its own to explain: the service tells them. `keyturn/audit` is loaded apart, by whoever wants a proof. */
+/** A page has no reasons of its own to explain: the service tells them. `keyturn/audit` is loaded apart, by a page that wants a proof. */
 const ofConsole = {
   name: 'of-console',
   setup(build) {

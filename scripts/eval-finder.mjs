@@ -4,7 +4,7 @@
  * held-out one, written before the rules for sayings by their author, and the independent one, by a second author (`test/finder/`). Of those only totals are printed.
  *
  * `-- tuning` prints what the finder gets wrong in the tuning parts, to tune it by. `-- --cases NAME` prints single cases of the set of that
- * name: for after all tuning, because whoever has read them can tune to them.
+ * name: for after all tuning, because a developer who has read them can tune to them.
  */
 
 import { corpusCatalog, figuresOf, hearAll, PARTS, UNSEEN, utterancesOf } from '../test/agent/evaluate.ts';

@@ -13,7 +13,7 @@ import { root } from './setup.mjs';
 register();
 const { inShell } = await import('../test/support/shell.ts');
 
-// Everybody may enter it: where this is root, tools run as another user.
+// Every user of the machine may enter it: where this is root, tools run as another user.
 process.umask(0);
 const home = mkdtempSync(join(tmpdir(), 'ada-'));
 execFileSync('chmod', ['755', home]);

@@ -34,7 +34,7 @@ import { type ExecuteRequest, executeOrders } from './journey/execute.ts';
 import type * as executing from './journey/executor.ts';
 import { type FollowRequest, follow } from './journey/follow.ts';
 import { issueFor } from './journey/issue-for.ts';
-import { observeDoors } from './journey/observe.ts';
+import { observeRefusals } from './journey/observe.ts';
 import { begunRuns, queueOf, servedNow } from './journey/queue.ts';
 import { reviewersAdded } from './journey/reviewers.ts';
 import { type LookedServer, lookAtServer } from './journey/servers.ts';
@@ -160,7 +160,7 @@ export class Keyturn {
     this.config = config;
     this.#context = context;
     this.#telemetry = telemetry;
-    observeDoors(this, telemetry);
+    observeRefusals(this, telemetry);
     let core: Promise<AgentContext> | null = null;
     const agent = () => (core ??= agentOf(layout, context, finder));
     const project = { layout, config, context, agent };

@@ -50,7 +50,7 @@ describe('the package, installed', () => {
     if (!existsSync(path)) symlinkSync(join(ROOT, 'node_modules', name), path);
   }
 
-  /** Runs a module of somebody who installed the package. */
+  /** Runs a module of a user who installed the package. */
   function program(code: string): string {
     const path = join(place, 'program.mjs');
     writeFileSync(path, code);

@@ -108,7 +108,7 @@ function usedIn(file: Source): string[] {
     .map((node) => node.text);
 }
 
-/** Asserted in a call of one of these names, or in a table of a file that hands a variable to one of them. */
+/** Asserted in a call of one of these names, or in a table of a file that passes a variable to one of them. */
 function assertedIn(file: Source, names: ReadonlySet<string>): string[] {
   const tree = parse(file);
   const asserting = callsUnder(tree).filter((call) => names.has(calleeOf(call)));

@@ -37,9 +37,14 @@ const LONG = 300;
 const TOO_LONG = 500;
 
 const files = sourcesIn(['src', 'test', 'bench']);
+const commented = [
+  ...files,
+  ...sourcesIn(['test', 'bench', 'scripts', 'demo', 'examples'], '.mjs', '.cjs', '.py', '.pl', '.sh'),
+];
 /** Not what is generated from checked sources (api.md), what quotes titles of tests, or what was recorded. */
 const pages = [
-  ...['README.md', 'ARCHITECTURE.md', 'SECURITY.md', 'CONTRIBUTING.md'].map(source),
+  ...['README.md', 'ARCHITECTURE.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].map(source),
+  ...sourcesIn(['bench', 'examples', 'test'], '.md'),
   ...sourcesIn(['docs'], '.md', '.cedar', '.yaml').filter(
     ({ path }) => !/^docs\/(conformance\/|measured\/|api\.md|findings\.md)/.test(path),
   ),
@@ -97,7 +102,8 @@ describe('the tree', () => {
   });
 
   it('comments name who is meant, without a metaphor', () => {
-    expect(plainComments(files)).toEqual([]);
+    expect(commented.length).toBeGreaterThan(files.length);
+    expect(plainComments(commented)).toEqual([]);
   });
 
   it('messages, help and screens do, too', () => {
@@ -236,7 +242,10 @@ const PLANTED: readonly (readonly [what: string, check: Check, ...planted: Sourc
   ['a wait that blocks', noFixedWaits, at('test/a.test.ts', 'Atomics.wait(cell, 0, 0, 9);')],
   ['a second builder', oneBuilder, at('test/a.ts', 'const made = await Keyturn.init({ at });')],
   ['a comment about nobody', plainComments, at('src/gate/a.ts', '/** Nobody approves it. */')],
-  ['a metaphor at the end of a line', plainComments, at('src/gate/a.ts', 'a(); // at the door')],
+  // With a tab, so that this line has no such comment itself.
+  ['a metaphor at the end of a line', plainComments, at('src/gate/a.ts', 'a();\t// at the door')],
+  ['a comment of a test', plainComments, at('test/a.test.ts', '// Nobody approves it.')],
+  ['a comment of a program in Python', plainComments, at('examples/a.py', 'a()  # at the door')],
   [
     'a metaphor in a longer comment',
     plainComments,
@@ -347,8 +356,13 @@ describe('each rule lets through what it should', () => {
   });
 
   it('a name in the code, a text, and what stands between backticks is no word of a comment', () => {
-    const text = "const door = 'nobody'; // runs as `nobody`, past a break-glass\nconst url = 'http://door';";
+    const text = [
+      "const door = 'nobody'; // runs as `nobody`, past a break-glass",
+      "const url = 'http://door';",
+    ].join('\n');
     expect(plainComments([at('src/gate/a.ts', text)])).toEqual([]);
+    const title = at('test/a.test.ts', "it('is told to nobody', () => {});");
+    expect(plainComments([title, at('examples/a.py', 'door = "nobody"')])).toEqual([]);
   });
 
   it('a name of one word, what users say, and a clock that is ahead are plain', () => {

@@ -8,7 +8,7 @@ forbid (principal, action == Keyturn::Action::"submit", resource)
 when { context.goal like "*secret*" };
 `;
 
-/** What holds for everybody: the policies, and the freeze. */
+/** What holds for every agent and every human: the policies, and the freeze. */
 export async function rules(stage) {
   const { title, run, ask, say, path, key } = stage;
   title(

@@ -82,7 +82,7 @@ export function observedGrant<T extends { readonly ordered: Event<'order.given'>
 type Method = (...given: unknown[]) => unknown;
 
 /** The functions of a face stay what they are. What one of them refuses is told, with its name. */
-export function observeDoors(face: object, telemetry: Telemetry): void {
+export function observeRefusals(face: object, telemetry: Telemetry): void {
   if (telemetry === SILENT) return;
   for (const [name, method] of Object.entries(face))
     if (typeof method === 'function')

@@ -35,7 +35,7 @@ export interface Answered {
   readonly written: () => Promise<void>;
 }
 
-export interface DoorOptions {
+export interface EndpointOptions {
   /** A message to the client that answers nothing. */
   readonly notify: (message: JsonObject) => void;
   /** Refuses a call whose headers do not fit its tool. */
@@ -56,7 +56,7 @@ interface Told extends Pick<Answered, 'written'> {
 /** One client of the gate, in either protocol. It decides nothing: each request is a verb of the caller. */
 export class McpEndpoint {
   readonly #open: () => Promise<McpCaller>;
-  readonly #options: DoorOptions;
+  readonly #options: EndpointOptions;
   readonly #going = new Map<RequestId, AbortController>();
   readonly #tasks = new GoingTasks();
   readonly #closed = new AbortController();
@@ -64,7 +64,7 @@ export class McpEndpoint {
   #opens_links = false;
 
   /** `open` is asked by the first request that needs the project: clients start a second process only to look whether it answers. */
-  constructor(open: () => Promise<McpCaller>, options: DoorOptions) {
+  constructor(open: () => Promise<McpCaller>, options: EndpointOptions) {
     this.#open = open;
     this.#options = options;
   }

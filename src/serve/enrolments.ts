@@ -28,7 +28,7 @@ export interface VouchRoute {
   readonly answer: (body: JsonObject, caller: ActCaller, opens: SessionOwner | null) => Promise<Response>;
 }
 
-export interface VouchDoor {
+export interface VouchParts {
   readonly keyturn: Keyturn;
   readonly enrolments: Enrolments<Vouched>;
   /** The acts of the table, by name. */
@@ -37,7 +37,7 @@ export interface VouchDoor {
   readonly sessions: Pick<Sessions, 'link'>;
 }
 
-export function vouching({ keyturn, enrolments, acts, origin, sessions }: VouchDoor): readonly VouchRoute[] {
+export function vouching({ keyturn, enrolments, acts, origin, sessions }: VouchParts): readonly VouchRoute[] {
   return [
     {
       path: '/v1/enrolments/open',

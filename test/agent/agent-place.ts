@@ -228,7 +228,7 @@ export const words = (
 export const yes = (keyturn: Keyturn, prompt: Confirm, user_id = 'ada') =>
   words(keyturn, prompt, 'yes', user_id);
 
-/** Somebody at another machine, in an account of their own. */
+/** A user at another machine, in an account of their own. */
 export async function elsewhere<T>(root: string, act: (keyturn: Keyturn) => Promise<T>): Promise<T> {
   const account = { host: 'elsewhere', machine: null, uid: 4711, user: 'another' };
   const keyturn = await Keyturn.open({ at: root, account });

@@ -14,7 +14,7 @@ import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, elsewhere, words, yes } from './agent-place.ts';
 import { asCore, intentIdFor, yesAndBreak } from './by-hand.ts';
 
-/** A yes is the consent of whoever asks. What is risky, or what a policy says so about, needs an approver as well. */
+/** A yes is the consent of the user who asks. What is risky, or what a policy says so about, needs an approver as well. */
 
 const place = agentPlace();
 
@@ -175,7 +175,7 @@ forbid (principal, action == Keyturn::Action::"access", resource) when { resourc
   });
 });
 
-/** An intent that the delegation approved and nobody dispatched, as older versions could leave it behind. */
+/** An intent that the delegation approved and no process dispatched, as older versions could leave it behind. */
 async function approvedOnly() {
   const { keyturn, root } = place();
   const prompt = await askedFor(keyturn, 'strike out some earlier writing "half"');

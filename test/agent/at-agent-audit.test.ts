@@ -128,7 +128,7 @@ describe('the replay of a correlation', () => {
           ...over,
         },
       });
-      // Whoever can call the store can write an entry that nobody signs.
+      // An attacker who can call the store can write an entry without a signature.
       const store = await openSqliteStore({
         path: join(root, '.keyturn', 'store.db'),
         tenant: 'default',

@@ -7,7 +7,7 @@ import { steady } from '../support/project.ts';
 import { confirmer } from '../support/racers.ts';
 import { agentPlace, askedFor, yes } from './agent-place.ts';
 
-/** One goal, one effect: whoever asks again, from wherever, and whatever broke in between. */
+/** One goal, one effect: also where a user asks again, in another process or conversation, and whatever broke in between. */
 
 const place = agentPlace();
 

@@ -9,7 +9,7 @@ import { confirmer } from '../support/racers.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, prompted, writeSimulation, yes } from './agent-place.ts';
 
-/** One goal, one effect: whoever asks again, from wherever, and whatever broke in between. */
+/** One goal, one effect: also where a user asks again, in another process or conversation, and whatever broke in between. */
 
 const place = agentPlace();
 

@@ -14,7 +14,7 @@ import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
 import { agentPlace, askedFor, elsewhere, yes } from './agent-place.ts';
 
-/** The attacker is the requester: whatever goes through the agent core is still asked for by somebody. */
+/** The attacker is the requester: whatever goes through the agent core has a user who asked for it. */
 
 const place = agentPlace();
 

@@ -49,7 +49,7 @@ function stored(name: string, key: string): object {
   return JSON.parse((found as { state: string }).state);
 }
 
-/** Somebody who can write the database file writes a row, and opens the project anew. */
+/** An attacker who can write the database file writes a row, and opens the project anew. */
 async function forged(name: string, key: string, change: (state: object) => void): Promise<Keyturn> {
   const state = stored(name, key);
   change(state);

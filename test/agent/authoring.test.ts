@@ -8,7 +8,7 @@ import { writeRegistry } from '../support/registry.ts';
 import { scratch } from '../support/scratch.ts';
 import { agentPlace, SIMULATIONS, writeSimulation } from './agent-place.ts';
 
-/** What an author sees before anybody signs: words tried, all faults at once, and what would change for users. */
+/** What an author sees before a human signs: words tried, all faults at once, and what would change for users. */
 
 const place = agentPlace(() => new Date('2026-03-02T12:00:00.000Z'));
 const [NOTE] = SIMULATIONS as Record<string, unknown>[];

@@ -20,7 +20,7 @@ import { yes } from './agent-place.ts';
 
 /** What the core does by itself, done by hand. No public entry point leads here: the attacker has the key of the core and its code. */
 
-/** The id that the intent of this step will have. Whoever knows the plan can work it out. */
+/** The id that the intent of this step will have. Every caller who knows the plan can compute it. */
 export async function intentIdFor(
   keyturn: Keyturn,
   { correlation_id, step_id }: Pick<Confirm, 'correlation_id' | 'step_id'>,

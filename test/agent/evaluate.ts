@@ -27,13 +27,13 @@ export interface Utterance {
 
 export type Part = 'frozen' | 'tuning' | 'tuning-more' | 'natural' | 'natural-tuning' | 'fresh';
 
-/** Nobody tunes by these: what the finder gets wrong in them is never printed. */
+/** These are not for tuning: what the finder gets wrong in them is never printed. */
 export const UNSEEN: readonly Part[] = ['frozen', 'natural', 'fresh'];
 
 /**
  * The frozen half was written before the finder was tuned; `tuning-more` came while it was being tuned. The natural ones
  * are how people speak who do not know the catalog; one half of them was never looked at. The fresh ones are idioms and hints, written
- * after all tuning: they tell how the finder does on words that nobody foresaw.
+ * after all tuning: they tell how the finder does on words that no developer foresaw.
  */
 export const PARTS: readonly Part[] = (
   ['frozen', 'tuning', 'tuning-more', 'natural', 'natural-tuning', 'fresh'] as const
@@ -78,7 +78,7 @@ export interface Heard {
   readonly top1: boolean;
   /** The packet is of the expected kind, too, and asks for the expected field. */
   readonly exact: boolean;
-  /** It would have gone on to run something that nobody meant. */
+  /** It would have gone on to run something that the user did not mean. */
   readonly wrong: boolean;
 }
 

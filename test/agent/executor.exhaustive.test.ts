@@ -13,7 +13,7 @@ import { expectRefusal } from '../support/refusal.ts';
 import { agentPlace, askedFor, named, prompted, SIMULATIONS, writeSimulation, yes } from './agent-place.ts';
 import { asCore, conversationsIn, delayed, intentIdFor, yesAndBreak } from './by-hand.ts';
 
-/** The executor believes nobody: neither what was proposed in its name, nor a yes that is not there any more. */
+/** The executor relies on no caller: neither on what was proposed in its name, nor on a yes that is not there any more. */
 
 const place = agentPlace();
 
@@ -80,7 +80,7 @@ describe('a process that breaks on its way from the yes to the run', () => {
         step.state === 'READY' || step.state === 'WAITING_CONFIRM',
       );
       states.add(step.state);
-      // Before the dispatch nothing was lost: somebody goes on with it.
+      // Before the dispatch nothing was lost: a caller can resume it.
       if (step.state !== 'READY') continue;
       expect((await keyturn.conversations.resume({ correlation_id: prompt.correlation_id })).kind).toBe(
         'OUTCOME',

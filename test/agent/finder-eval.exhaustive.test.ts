@@ -10,7 +10,7 @@ const FROZEN = '8e2b8de89b07a0ae87053a318f06b35277357c58151a39a7b996a269b0479b46
 const WRITTEN = { top1: 0.95, wrong: 0.01, missing: 0.98 };
 /** And where people speak as they do who have never seen it. */
 const NATURAL = { top1: 0.9, wrong: 0.01, missing: 0.95 };
-/** And in idioms that nobody foresaw: it may not understand, but it may not run what was not meant. */
+/** And in idioms that no developer foresaw: it may not understand, but it may not run what was not meant. */
 const FRESH = { top1: 0.85, wrong: 0.01, missing: 0.95 };
 const LEAST = { natural: NATURAL, 'natural-tuning': NATURAL, fresh: FRESH } as Partial<
   Record<Part, typeof NATURAL>

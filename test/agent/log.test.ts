@@ -3,7 +3,7 @@ import { expectRefusal } from '../support/refusal.ts';
 import { logged, logIn, readLog, registered } from '../support/telemetry.ts';
 import { agentPlace, askedFor, yes } from './agent-place.ts';
 
-/** What an operator sees of the agent core: the same road as everybody's, and no word of its users. */
+/** What an operator sees of the agent core: the same operations as for every other run, and no word of its users. */
 
 const place = agentPlace();
 const LOG = 'agent.log';

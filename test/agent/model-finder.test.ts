@@ -12,7 +12,7 @@ import { type AgentPlace, agentPlace, prompted, yes } from './agent-place.ts';
 const place = agentPlace();
 const user_id = 'ada';
 const text = 'milk';
-/** No rule hears this: "scribble" is a word of nobody. */
+/** No rule finds this: no simulation has the word "scribble". */
 const GOAL = `scribble ${text} on my page`;
 /** Longer than the field of the simulation takes. */
 const LONG = 'x'.repeat(90);

@@ -249,7 +249,7 @@ describe('the approval of a human', () => {
     expect((await forged(await approvable(false))).decisions.at(-1)).toMatchObject({
       reason_code: 'ACCESS_AP_REQUIRED',
     });
-    // As somebody who decided long after the signature would have to write it.
+    // As a forger who decided long after the signature would have to write it.
     const access = (seen: DecisionRecord): DecisionRecord => {
       const later = timeContext(new Date(Date.now() + 60_000));
       return { ...seen, request: { ...seen.request, context: { ...seen.request.context, ...later } } };
@@ -301,7 +301,7 @@ describe('a failure of what could be dispatched', () => {
     };
     const lie = { facts: { obstacle: 'INTENT_REJECTED' } } as const;
     expect((await forged(await rejected(), lie)).decisions).toHaveLength(2);
-    // Nor can the rejection be kept quiet: as somebody who decided long after it would have to write it.
+    // Nor can the rejection be kept quiet: as a forger who decided long after it would have to write it.
     const access = (seen: DecisionRecord): DecisionRecord => {
       const later = timeContext(new Date(Date.now() + 60_000));
       return { ...seen, request: { ...seen.request, context: { ...seen.request.context, ...later } } };

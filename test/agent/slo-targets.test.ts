@@ -21,7 +21,7 @@ interface Day {
 
 let inserted = 0;
 
-/** Rows are never changed and never deleted; whoever can write to the file can add some. */
+/** Rows are never changed and never deleted; an attacker who can write to the file can add some. */
 function add(count: number, over: Day = {}): void {
   const database = new DatabaseSync(join(place().root, '.keyturn', 'store.db'));
   const real = database

@@ -20,7 +20,7 @@ const anyPath = fc.oneof(
 
 const anyPaths = fc.array(anyPath, { maxLength: 4 });
 
-/** As somebody may write it: unsorted, with doubles and entries that others make void. */
+/** As an issuer may write it: unsorted, with doubles and entries that others make void. */
 export const looseScope: fc.Arbitrary<ResourceScope> = fc.record({
   unconfined: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
   network: fc.boolean(),

@@ -162,7 +162,7 @@ const MUTATIONS: readonly Mutation[] = [
 ];
 
 export interface Attack {
-  /** How many tokens were tried that nobody issued. */
+  /** How many tokens were tried that no issuer signed. */
   readonly tried: number;
   /** Those that opened. */
   readonly accepted: readonly string[];

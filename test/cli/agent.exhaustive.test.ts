@@ -294,7 +294,7 @@ describe('what is HIGH or irreversible', () => {
     expect((await run('status')).stdout).toContain('  keyturn agent resume talk-6\n');
     expect((await run('agent', 'status', 'talk-6')).stdout).toMatch(/^Next: keyturn agent resume talk-6$/m);
     expect(approved.screen).toContain('archive.wipe');
-    // The approval is not the yes of anybody, and a second yes is not an order to go on.
+    // The approval is not the yes of the user, and a second yes is not an order to go on.
     const once_more = await run(...saying(asked, 'yes'));
     expect(conversationIn(once_more).next).toBe('keyturn agent resume talk-6');
     expect(written()).not.toContain('! old');
@@ -338,7 +338,7 @@ describe('simulations', () => {
     const shown = (await run('simulation', 'show', 'lamp.dim')).stdout;
     expect(shown).toMatch(/^Runs: +what was activated$/m);
     expect(active.stdout).toMatch(/^\[OK\] ada activated lamp\.dim, version 1\n/);
-    // What somebody asked for before is told once, with the next answer.
+    // What a user asked for before is told once, with the next answer.
     const done = await ask();
     expect(done.stdout).toBe('Done.\ndim\nWhat you asked for exists now: dim_corridor_lamp (lamp.dim)\n');
     expect((await ask()).stdout).toBe('Done.\ndim\n');
@@ -381,13 +381,13 @@ describe('simulations', () => {
     expect((await talk(register, ADA)).code).toBe(0);
     writeSimulation(root, { ...READ_ME, summary: { en: 'Something else entirely' } });
     const { keyturn, ada } = place();
-    // Somebody who looked, and signs a moment later.
+    // A human who looked, and signs a moment later.
     const late = { id: 'readme.set', reason: 'A test.', signer: ada, digest: '0'.repeat(64) };
     await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () => keyturn.simulations.activate(late));
     await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () => keyturn.simulations.register(late));
     const other = { id: 'hello.show', reason: 'A test.', signer: ada, bound: '0'.repeat(64) };
     await expectRefusal('ACTIVATION_DIFFERS', () => keyturn.simulations.activate(other));
-    // Before anybody types a passphrase.
+    // Before a human types a passphrase.
     expectError('SIMULATION_CHANGE_ILLEGAL', await run('simulation', 'activate', 'readme.set', ...why));
   });
 

@@ -37,7 +37,7 @@ permit (principal is Keyturn::Human, action == Keyturn::Action::"break_glass", r
   it('a set that permits it must say so in its own table, too', async () => {
     scene.writePolicy('break_glass.cedar', PERMIT);
     const activate = ['policy', 'activate', '--reason', 'for emergencies', '--as', 'alice'];
-    // The starter table expects that nobody breaks it: who changes the one changes the other.
+    // The starter table expects that break-glass is denied to every human: a change of the policies needs a change of the table.
     expectError('POLICY_TEST_FAILED', await scene.run(...activate));
     scene.writePolicy('tests.yaml', scene.policy('tests.yaml').split('- name: break-glass is denied')[0]!);
     expect((await scene.talk(activate, ALICE)).code).toBe(0);

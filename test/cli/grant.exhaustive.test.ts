@@ -28,7 +28,7 @@ describe('the walk through steps 0 to 7', () => {
     expect(approved.code).toBe(0);
     expect(approved.stdout).toContain(`Next:           keyturn grant ${id}\n`);
 
-    // Approved is not enough: nothing runs that nobody ordered.
+    // Approved is not enough: nothing runs without an order.
     const early = await scene.run('check', id, hash);
     expect(early).toMatchObject({ code: 1, stdout: '[ERROR] Not ordered to run\n' });
     expect(early.stderr).toMatch(/^ORDER_MISSING: /);

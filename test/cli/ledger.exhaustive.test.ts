@@ -226,7 +226,7 @@ describe('ledger rebuild', () => {
   });
 });
 
-/** Somebody who can write the store marks an intent as not yet approved. */
+/** An attacker who can write the store marks an intent as not yet approved. */
 function tamper(): void {
   const db = new DatabaseSync(join(folder, '.keyturn', 'store.db'));
   try {

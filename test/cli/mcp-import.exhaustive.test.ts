@@ -119,7 +119,7 @@ describe.each(Object.entries(CLIENTS))('the file of %s', (client, { name, text }
       ['odd', null],
       ['memory', null],
     ]);
-    // Nobody has accepted one: nothing is taken from the client.
+    // No human has accepted one: nothing is taken from the client.
     expect((await ask({ move: 'scout' })).moved).toBeNull();
     expect([read(), backups()]).toEqual([text, []]);
 

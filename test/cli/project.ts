@@ -64,7 +64,7 @@ tools:
     undone_by: { tool: greet, arguments: { name: Ada } }
 `;
 
-/** The agent works in an account of its own: its name is not proven, and it is nobody who approves. */
+/** The agent works in an account of its own: its name is not proven, and it does not approve. */
 export const BOT_ACCOUNT: Account = { host: 'agents', machine: null, uid: 2000, user: 'bot' };
 
 /** A folder for one test file, gone with it. */

@@ -23,7 +23,7 @@ export interface Liar {
   readonly address: string;
   /** Lies for as long as the act takes. */
   lying<T>(told: Lie, act: () => Promise<T>): Promise<T>;
-  /** The machine of somebody who is logged in, with the same session at this address: what a thief of the login would do, too. */
+  /** The machine of a user who is logged in, with the same session at this address: what a thief of the login would do, too. */
   laptopOf(project: Project, near: Laptop): Laptop;
   close(): void;
 }

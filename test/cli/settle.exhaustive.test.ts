@@ -34,7 +34,7 @@ const stateOf = ({ id }: Intent) => project.inside((keyturn) => keyturn.intents.
 
 /**
  * Kills the command with SIGKILL while the tool runs. Not before: a sandbox that is still being made would outlive the command, and
- * nobody could settle the run until the tool has ended.
+ * no human could settle the run until the tool has ended.
  */
 async function crash({ id, hash }: Intent, ...argv: string[]): Promise<string> {
   const session = inTerminal(['run', id, hash], { cwd: folder });

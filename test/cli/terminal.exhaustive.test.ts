@@ -151,7 +151,7 @@ describe('what the question of a run is about', () => {
   });
 });
 
-/** A terminal that nobody looks at. */
+/** A terminal that no human looks at. */
 async function openPty(): Promise<{ path: string; close: () => void }> {
   const pty = spawn('/bin/sleep', ['60'], {});
   const path = () => readlinkSync(`/proc/${pty.pid}/fd/0`);

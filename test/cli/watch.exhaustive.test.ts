@@ -104,7 +104,7 @@ describe('watch', () => {
     const piped = (words: string, reader: string) =>
       inBash(`"$0" "$1" ${words} | ${reader}; echo "exit \${PIPESTATUS[0]}"`, folder);
     for (const form of ['', '--json']) {
-      // Whoever left is missed with the next line that is for them.
+      // That the reader left is noticed with the next line that is for it.
       const ended = piped(`watch --since 0 ${form}`, 'head -1');
       const stop = new AbortController();
       const telling = (async () => {

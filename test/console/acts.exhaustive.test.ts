@@ -158,7 +158,7 @@ describe('what was granted', () => {
   it('runs at once within its limits; what is outside of them waits for a human', {
     timeout: TIME,
   }, async () => {
-    // Whoever calls runs it: no other executor is there to be first.
+    // The caller runs it: no other executor is there to be first.
     await stage.stopService();
     const ask = (amount: number, currency: string) =>
       stage.keyturn.mcp.call({

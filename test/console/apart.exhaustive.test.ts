@@ -46,7 +46,7 @@ async function looking(name: string): Promise<string> {
   return intent_id;
 }
 
-/** From top to bottom, as somebody reads, a part of a screen at a time. */
+/** From top to bottom, as a human reads, a part of a screen at a time. */
 const readToTheEnd = async () => {
   await ada.page.evaluate(() => scrollTo(0, 0));
   for (let before = -1, at = 0; before !== at; ) {

@@ -38,7 +38,7 @@ async function looking(over: object, state = 'ready'): Promise<string> {
   return intent_id;
 }
 
-/** Nothing that somebody else wrote became an element or ran. */
+/** Nothing that an agent or another human wrote became an element or ran. */
 async function expectOnlyText(): Promise<void> {
   const found = await ada.page.evaluate(() => ({
     elements: document.querySelectorAll('main img, main script, main svg[onload]').length,
@@ -128,7 +128,7 @@ describe('what was written to be something else', () => {
   it('is a file name in a diff: it is shown as its characters, and makes no element', {
     timeout: TIME,
   }, async () => {
-    // Markup in a path is refused before anybody sees it; what is left are names that read like ours.
+    // Markup in a path is refused before a human sees it; what is left are names that read like ours.
     const markup = planOf('markup', [action(0, 'a/<img src=x onerror=alert(1)>.md', 'x')]);
     await expect(stage.propose(markup)).rejects.toThrow('is not accepted');
     const name = 'docs/Approve and run once, undo exact.md';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { open } from './screens.ts';
 import { newAuthenticator, type Person, type Stage, stageOfFile } from './stage.ts';
 
-/** A passkey of somebody else: a link, two touches in their browser, and a signature in this one. */
+/** A passkey of another person: a link, two touches in their browser, and a signature in this one. */
 
 const TIME = 100_000;
 let stage: Stage;

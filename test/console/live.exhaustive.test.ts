@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { open } from './screens.ts';
 import { type Person, reached, type Stage, stageOfFile } from './stage.ts';
 
-/** The stream, two hands at one intent, an address without passkeys, and what a screen or a person needs. */
+/** The stream, two people at one intent, an address without passkeys, and what a screen or a person needs. */
 
 const TIME = 100_000;
 let stage: Stage;

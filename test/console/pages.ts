@@ -61,7 +61,7 @@ async function founding(): Promise<{ link: string; end: () => Promise<unknown> }
   return { link, end };
 }
 
-/** A run whose executor was killed: nobody recorded how it ended. The service is to be stopped: it would run it. */
+/** A run whose executor was killed: how it ended is not recorded. The service is to be stopped: it would run it. */
 export async function killedRun({ keyturn, root, ada: signer, propose }: Stage): Promise<string> {
   const effect = { kind: 'tool', tool: 'wait', arguments: { seconds: 5 } };
   const { intent_id, hash } = await propose({ declared_goal: 'Wait for the courier', effect });

@@ -285,7 +285,7 @@ describe('the preview', () => {
 
 describe('a statement that DuckDB reads otherwise than it was listed', () => {
   it('does not run', async () => {
-    // By its first word an UPDATE; DuckDB knows better, and so would do something that nobody approved.
+    // By its first word an UPDATE; DuckDB knows better, and so would do something that no human approved.
     const root = await prepared();
     const before = digestAt(root);
     await expectRefusal('SQL_STATEMENT_FORBIDDEN', () => ask(root, 'DELETE FROM t; UPDATE EXTENSIONS'));

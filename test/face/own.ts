@@ -98,7 +98,7 @@ const open = Object.entries(VERBS).flatMap(([namespace, verbs]) =>
   ),
 );
 
-/** Asks everything that an agent may ask, about everything that anybody proposed. */
+/** Asks everything that an agent may ask, about everything that was proposed. */
 export async function requireNothingOfOthers(proposers: readonly Proposer[]): Promise<void> {
   expect(Object.keys(ASKED).sort()).toEqual([...open].sort());
   const p = await authority();

@@ -70,7 +70,7 @@ describe('S4: what a plan would run is shown, and its scope follows from its ste
   const projects = planProjects();
   const plant = async () => {
     const p = await projects(FILES, REGISTRY);
-    // Where Keyturn is root, the tools of the pipelines run as nobody.
+    // Where Keyturn is root, the tools of the pipelines run as `nobody`.
     chmodSync(join(p.root, 'out'), 0o777);
     return p;
   };

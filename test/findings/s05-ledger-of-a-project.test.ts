@@ -10,7 +10,7 @@ import { found, PASSPHRASE, type Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { freshFolder, scratch } from '../support/scratch.ts';
 
-/** A project of somebody else, with an intent that is approved and granted there. Made once: it is only copied from. */
+/** A project of another human, with an intent that is approved and granted there. Made once: it is only copied from. */
 const THEIRS: { made?: Promise<Project & Intent> } = {};
 const foreign = () => (THEIRS.made ??= makeForeign());
 

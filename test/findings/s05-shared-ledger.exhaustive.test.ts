@@ -13,7 +13,7 @@ import { scratch } from '../support/scratch.ts';
 
 const server = postgres();
 
-/** Another database with a ledger of the same tenant, founded by somebody else: one line of keyturn.yaml leads there. */
+/** Another database with a ledger of the same tenant, founded by another human: one line of keyturn.yaml leads there. */
 async function otherServer(tenant: string): Promise<string> {
   await server().sql(`CREATE DATABASE other OWNER ${OWNER.user}`);
   const at = (who: typeof OWNER) => server().server.url({ ...who, database: 'other' });

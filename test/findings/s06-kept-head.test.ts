@@ -27,7 +27,7 @@ const headOf = (root: string) => join(root, '.keyturn', 'head');
 const opens = (at: string, mode: 'read' | 'write' = 'write') => Keyturn.open({ at, mode });
 const sizeIn = (path: string) => Number(readFileSync(path, 'utf8').split('\n')[2]);
 
-/** Behind the back of Keyturn, by somebody who may write the file and has no key. */
+/** Not through Keyturn: by an attacker who may write the file and has no key. */
 function sql(root: string, text: string): void {
   const db = new DatabaseSync(storeOf(root));
   db.exec(text);

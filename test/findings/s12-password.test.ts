@@ -47,7 +47,7 @@ const urlOf = ({ port }: FakePostgres, query = '', host = '127.0.0.1') =>
 const open = (url: string, mode: 'read' | 'write' | 'create' = 'read') =>
   openPostgresStore({ url, tenant: 'default', clock: () => new Date(), mode, busy_ms: 200 });
 
-/** Neither the password nor its MD5 hash, which is as good for whoever has it. */
+/** Neither the password nor its MD5 hash, which lets an attacker in as well. */
 function expectNothingSent({ heard }: FakePostgres): void {
   const md5 = (text: string) => createHash('md5').update(text).digest('hex');
   const text = heard.map(({ body }) => body.toString('latin1')).join('\n');

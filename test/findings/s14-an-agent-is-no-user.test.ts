@@ -6,7 +6,7 @@ import { PERMITS, policy, rules } from '../journey/authority.ts';
 import { PASSPHRASE } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-/** Whoever asks and says yes is a person. An agent that could do both would need no human at all. */
+/** Only a human asks and says yes. An agent that could do both would need no human at all. */
 
 const place = agentPlace();
 const NOTE = (value: string) => `append a notebook line "${value}"`;

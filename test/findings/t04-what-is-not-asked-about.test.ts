@@ -12,7 +12,7 @@ import { signedAt } from '../support/signed.ts';
 
 const { read } = vi.hoisted(() => ({ read: { rows: 0 } }));
 
-/** The driver of SQLite as it is; the rows that it hands over are counted. */
+/** The driver of SQLite as it is; the rows that it returns are counted. */
 vi.mock('@photostructure/sqlite', async (original) => {
   const driver = await original<typeof import('@photostructure/sqlite')>();
   type Statement = ReturnType<InstanceType<typeof driver.DatabaseSync>['prepare']>;

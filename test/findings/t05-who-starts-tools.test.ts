@@ -40,7 +40,7 @@ describe('T5: a process that runs many tools', () => {
     }
     expect(parents[0]).toBe(process.pid);
 
-    // Killed, it leaves its run in doubt: who waits is told, and nobody settles it while something of it goes on.
+    // Killed, it leaves its run in doubt: a caller that waits is told, and no human can settle it while a process of it runs.
     const file = join(p.root, 'killed');
     script(bin, `setsid sleep 20 & echo $! > "$1"; exec sleep 20`, 'parent.sh');
     const intent = await granted(p, call('parent', { file }));

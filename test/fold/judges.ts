@@ -59,7 +59,7 @@ async function answerOf(seq: () => number, act: () => Promise<void>): Promise<An
   }
 }
 
-/** The decisions that a ledger rests on, and the tokens that it issues, which whoever has its objects has. */
+/** The decisions that a ledger rests on, and the tokens that it issues, which every reader of its objects has. */
 export type Objects = ReadonlyMap<Digest, Uint8Array>;
 
 export const objectsOf = (events: readonly Event[]): Objects =>
@@ -168,7 +168,7 @@ export async function adoptedFrom(entries: readonly SealedEntry[]): Promise<Answ
   return answer;
 }
 
-/** By whoever can write the file: the entries stand in it, and nothing else does. */
+/** By an attacker who can write the file: the entries stand in it, and nothing else does. */
 export function rebuilt(events: readonly Event[], _: Objects, times: Times = timeOf): Promise<Answer> {
   return rebuiltFrom(sealed(events, times), events, times);
 }

@@ -93,7 +93,7 @@ describe('a capability', () => {
     const more = issued(1, { capability_id: id(99) });
     await expectRefusal('CAPABILITY_TOO_MANY', () => next(state, more, AT));
     expect(outstanding(next(next(state, withdrawn(id(0)), AT), more, AT), AT)).toHaveLength(16);
-    // Those that expired by themselves are in nobody's way.
+    // Those that expired by themselves do not count.
     const late = '2026-01-15T23:00:00.000Z';
     expect(outstanding(state, late)).toEqual([]);
   });
@@ -115,7 +115,7 @@ describe('a capability', () => {
     await expectRefusal('ORDER_LAPSED', () => next(after, claimed(), late));
     expect(verdict(after, new Date(late))).toBe('ORDER_LAPSED');
     expect(outstanding(after, late)).toEqual([]);
-    // One that was issued with its order is for whoever takes it elsewhere, until it expires.
+    // One that was issued with its order is for the executor that takes it elsewhere, until it expires.
     const at_once = next(open, issued(), AT);
     expect(next(at_once, claimed(), late).status).toBe('claimed');
     expect(verdict(at_once, new Date(late))).toBe('ELIGIBLE');

@@ -22,7 +22,7 @@ const signed = {
   deadline: AT,
   signature: Buffer.alloc(64, 1).toString('base64'),
 };
-/** Whoever is asked about is an enrolled human with the one key of these stories, except those named here. */
+/** Every name is an enrolled human with the one key of these stories, except those named here. */
 export const everybodyBut = (...revoked: string[]): Authorities => ({
   principal: (name) =>
     principalWith(name, KEY, { status: revoked.includes(name) ? 'revoked' : 'active' }, AT),

@@ -277,7 +277,7 @@ describe('keyturn hook', () => {
       const first = await ask();
       expect(await ask()).toBe(first);
       await turned(p, first);
-      // Nobody read it: the same command is answered from the record.
+      // No caller has read its result: the same command is answered from the record.
       expect(await ask()).toBe(first);
       expect((await keyturn(['wait', first, '--output', '--project', p.root])).code).toBe(0);
       expect(await ask()).not.toBe(first);

@@ -40,7 +40,7 @@ function granted(by: string, to: string, over: Partial<Body<'delegation.granted'
 const person = (name: string, kind: Principal['kind'] = 'agent'): Principal =>
   principalWith(name, keyOf(name), { kind }, AT);
 
-/** A chain from Ada over the others, and whoever is asked about it. */
+/** A chain from Ada over the others, and the principals in it. */
 function chain(...names: string[]) {
   const delegations = new Map<string, Delegation>();
   const principals = new Map([

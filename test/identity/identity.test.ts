@@ -70,7 +70,7 @@ describe('a principal', () => {
     expect(nextPrincipal(null, enrolment('agent', null), AT)).toMatchObject({ credentials: [] });
     const agent = nextPrincipal(null, enrolment('agent'), AT);
     expect(agent).toMatchObject({ kind: 'agent', credentials: [{ public_key: pair.public_key }] });
-    // A key makes nobody human.
+    // A key makes no agent human.
     await expectRefusal('NOT_HUMAN', () => requireHuman(agent, pair.public_key));
     expect([isLive(human, pair.public_key), isLive(agent, pair.public_key)]).toEqual([true, false]);
   });

@@ -3,7 +3,7 @@ import type { Signer } from '../../src/identity/act.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { authority, human } from './authority.ts';
 
-/** Signs once, and gives the same proofs again for the same statements: as whoever reads them in the ledger can. */
+/** Signs once, and gives the same proofs again for the same statements: as a reader of the ledger can. */
 function copied(signer: Signer): Signer {
   const at = new Date();
   return { ...signer, drawn: { at, id: '3d5a2f0e-8f5c-4c55-9d3e-0b6f4f1f9a11' } };

@@ -18,7 +18,7 @@ async function agents(): Promise<Project> {
   return p;
 }
 
-/** What bot's intent under this key is called, as anyone can compute it. */
+/** What bot's intent under this key is called, as every caller can compute it. */
 const idOf = ({ keyturn: { origin } }: Project, key: string) =>
   intentIdOfKey({ origin, proposer: 'bot', key });
 

@@ -54,7 +54,7 @@ export async function killRuns(
     else tally.finished += 1;
     // An unclaimed intent never touched the world.
     if (status === 'approved') expect(lines(join(p.root, file))).toBe(0);
-    // Whoever tries again gets the effect at most once in all.
+    // A caller that tries again gets the effect at most once in all.
     const again = await runSeen(p.keyturn, { intent_id, hash, confirm: async () => true }).then(
       (report) => report.result,
       (error: { code: string }) => error.code,

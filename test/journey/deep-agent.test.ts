@@ -62,7 +62,7 @@ async function offered(is_dispatched: boolean): Promise<{ one: Goal; entries: Se
   return { one, entries };
 }
 
-/** The same ledger with a claim of the intent behind it, as somebody would write it who holds the disk. */
+/** The same ledger with a claim of the intent behind it, as an attacker with write access would write it. */
 function withClaim(entries: readonly SealedEntry[], { intent_id, execution_id }: Goal): SealedEntry[] {
   const { seq, hash } = entries.at(-1)!;
   const event = claimed(intent_id, execution_id);
@@ -71,7 +71,7 @@ function withClaim(entries: readonly SealedEntry[], { intent_id, execution_id }:
   return [...entries, sealEntry({ ...facts, seq: seq + 1, prev: hash })];
 }
 
-/** The ledger without the entries that `keeps` turns down, chained anew, as somebody would who holds the disk. */
+/** The ledger without the entries that `keeps` turns down, chained anew, as an attacker with write access would. */
 function forged(
   entries: readonly SealedEntry[],
   change: (entry: { kind: string; body: Record<string, unknown>; claims: string[] }) => boolean,

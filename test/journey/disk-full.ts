@@ -51,7 +51,7 @@ export function writesOf(root: string, task: readonly string[], full?: Full): Fi
   });
 }
 
-/** The same as the kernel sees it: the kinds of files that a task writes to, whoever writes. */
+/** The same as the kernel sees it: the kinds of files that a task writes to, in each of its processes. */
 export function kindsWritten(root: string, task: readonly string[]): string[] {
   return withFolder((folder) => {
     const trace = join(folder, 'calls');

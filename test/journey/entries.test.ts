@@ -39,7 +39,7 @@ describe('a list of entries', () => {
       all.filter(({ subject }) => subject === ran.intent_id),
     );
     expect(await subjects({ signer: 'scout' })).toEqual([signed.intent_id]);
-    // In the name of somebody who did not sign.
+    // In the name of a human who did not sign.
     expect(await found({ signer: 'eve' })).toEqual([]);
     expect((await found({ signer: 'bob' })).map(({ kind }) => kind)).toEqual(['approval.denied']);
     expect((await found({ signer: 'ada', subject: ran.intent_id })).map(({ kind }) => kind)).toEqual([

@@ -175,7 +175,7 @@ describe('an order', () => {
     await p.keyturn.close();
     const again = await Keyturn.open({ at: p.root, clock: () => new Date(now), uptime: () => now });
     await expectRefusal('ORDER_LAPSED', () => runSeen(again, { intent_id, hash, confirm: yes }));
-    // The approval stands: whoever still wants it orders it again.
+    // The approval stands: a human who still wants it orders it again.
     await again.intents.grant({ intent_id, hash, signer: p.ada });
     expect((await runSeen(again, { intent_id, hash, confirm: yes })).result).toBe('success');
     await again.close();

@@ -41,7 +41,7 @@ type GateName = (typeof GATES)[number];
 export async function gated(planProject: ReturnType<typeof planProjects>): Promise<Project> {
   const p = await planProject({}, REGISTRY);
   for (const folder of ['gates', 'data']) mkdirSync(join(p.root, folder));
-  chmodSync(join(p.root, 'data'), 0o777); // a tool runs as nobody where Keyturn is root
+  chmodSync(join(p.root, 'data'), 0o777); // a tool runs as `nobody` where Keyturn is root
   const gates = GATES.map((gate) => join(p.root, 'gates', gate));
   execFileSync('mkfifo', ['-m', '666', ...gates]);
   return p;

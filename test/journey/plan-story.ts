@@ -13,7 +13,7 @@ import { found, type Intent, type Project, ready, TOOLS, writeRegistry } from '.
 import { freshFolder, scratch } from '../support/scratch.ts';
 import { type Asked, runSeen } from '../support/seen.ts';
 
-/** A plan on the whole road, in a real project. */
+/** A plan from its proposal to the end of its run, in a real project. */
 
 export const yes = async () => true;
 
@@ -40,7 +40,7 @@ export function planProjects(): (files?: Files, registry?: string) => Promise<Pr
   };
 }
 
-/** A second human. From now on a proposer must be named, and nobody approves their own proposal. */
+/** A second human. From now on a proposer must be named, and no human approves their own proposal. */
 export async function enrolled({ keyturn, ada }: Project, name: string): Promise<Signer> {
   const signer = freshSigner(name);
   await keyturn.people.enrol({ name, principal: 'human', public_key: signer.public_key, signer: ada });
@@ -108,7 +108,7 @@ export async function ran(
   return { ...intent, report: await run(p, intent, options) };
 }
 
-/** Does something when the run comes to this action: what somebody else does meanwhile. */
+/** Does something when the run comes to this action: what another process does meanwhile. */
 export function when(action_id: string, act: () => void) {
   return { onProgress: ({ what }: { what: string }) => void (what === action_id && act()) };
 }

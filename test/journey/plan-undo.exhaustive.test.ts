@@ -161,7 +161,7 @@ describe('a rollback by hand', () => {
 });
 
 describe('a rollback that is stuck', () => {
-  /** A run, and then somebody edits one of its files. */
+  /** A run, and then a user edits one of its files. */
   async function edited() {
     const p = await planProject(FILES);
     const before = picture(p.root);

@@ -72,7 +72,7 @@ describe('a plan that runs on one host', () => {
 describe('a host whose clock is a day off', () => {
   const DAY_MS = 86_400_000;
 
-  /** The same host, as a process would see it after somebody set its clock wrong. */
+  /** The same host, as a process would see it after an operator set its clock wrong. */
   async function hostAt(p: Shared, off_ms: number): Promise<Keyturn> {
     const keyturn = await Keyturn.open({ at: p.root, clock: () => new Date(Date.now() + off_ms) });
     onTestFinished(() => keyturn.close());

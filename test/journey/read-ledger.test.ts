@@ -31,7 +31,7 @@ async function begin() {
   return { path, store, ledger, intent };
 }
 
-/** By an attacker who can write the file, or by whoever restores a part of it. */
+/** By an attacker who can write the file, or by an operator who restores a part of it. */
 const cut = (path: string, count: number) =>
   sqlite(path, (db) =>
     db.exec(`DROP TRIGGER IF EXISTS entry_no_delete;

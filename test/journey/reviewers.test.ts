@@ -45,7 +45,7 @@ describe('who is asked to look', () => {
     const { intent_id } = await proposeSay(t, {}, t.scout);
     const other = await proposeSay(t, call('wait', { seconds: 1 }), t.scout);
     expect(await t.reviewers(intent_id)).toEqual(['bob']);
-    // No policy names anybody for this tool, and nothing that waits is hidden from all.
+    // No policy names a reviewer for this tool, and nothing that waits is hidden from all.
     expect(await t.reviewers(other.intent_id)).toBeNull();
     expect(await t.needed('bob')).toEqual([other.intent_id, intent_id]);
     expect(await t.needed('ada')).toEqual([other.intent_id]);

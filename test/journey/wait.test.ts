@@ -190,7 +190,7 @@ tools:
 
 /**
  * A run in another process, which ends and records its end at the first look at the clock after `arm`: after the state was read, and
- * before anybody looks whether its process lives.
+ * before the caller looks whether its process lives.
  */
 async function endsWhileLookedAt() {
   let armed: (() => void) | null = null;

@@ -849,7 +849,7 @@ describe('inside a project', () => {
       const env = { QUEUE: set.queue, REGISTRY: set.registry };
       const confine = (sandbox: object) =>
         writeRegistry(set.registry, { ...content, tools: [{ ...content.tools[0], sandbox, env }] });
-      // Naming the queue itself is refused before anybody is asked; a folder around it shows it read-only.
+      // Naming the queue itself is refused before a human is asked; a folder around it shows it read-only.
       confine({ write: [set.queue] });
       expect((await keyturn([...set.words, '--dry-run'])).stderr).toMatch(/^SANDBOX_PATH_PROTECTED: /);
       confine({ write: [join(set.registry, '..')] });

@@ -30,7 +30,7 @@ export const END_OF_INPUT = '\x04';
  */
 export function atTerminal(program: string, words: readonly string[], visit: Visit): Promise<Seen> {
   const folder = scratch();
-  // Descriptor 9 keeps the terminal open, which otherwise hangs up before anybody has opened it by its name.
+  // Descriptor 9 keeps the terminal open, which otherwise hangs up before a process has opened it by its name.
   const files = visit.everything ? '' : `>'${folder}/out' 2>'${folder}/err'`;
   const script = `exec "$0" "$@" 9<>/dev/tty ${files} </dev/null`;
   const terminal = spawn('/bin/sh', ['-c', script, process.execPath, program, ...words], {

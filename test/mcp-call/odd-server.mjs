@@ -146,7 +146,7 @@ function act(id, { how = 'plain' }, progressToken) {
   if (how === 'progress' || how === 'forges') {
     const tell = (told) => say({ jsonrpc: '2.0', method: 'notifications/progress', params: told });
     if (how === 'forges') {
-      // Of nobody, of another request, and in the words of the gate itself.
+      // Of no request, of another request, and in the words of the gate itself.
       tell({ progress: 1 });
       tell({ progressToken: 'another', progress: 2 });
       tell({ progressToken: 99_999, progress: 3 });

@@ -47,7 +47,7 @@ describe('a list of tools that a server gives again', () => {
     expect(again).toEqual(first);
     line = (id) => `${lastId(tools)(id).slice(0, -1)},"error":{"code":1,"message":"no"}}`;
     await expect(connection.tools()).rejects.toMatchObject({ code: 'MCP_SERVER_DOWN' });
-    // The same text for another request answers nobody; the one after it does.
+    // The same text for another request answers no caller; the one after it does.
     line = (id) => {
       setImmediate(() => connection.talk.onLine(Buffer.from(lastId(tools)(id))));
       return lastId(tools)(id + 7);

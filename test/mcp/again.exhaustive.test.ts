@@ -45,7 +45,7 @@ describe('a call that is asked for again', () => {
     async () => {
       const { p, calls } = await odd();
       const first = rawGate(p.root);
-      // The answer is larger than the pipe, and nobody reads it: the gate cannot have written all of it.
+      // The answer is larger than the pipe, and the client does not read it: the gate cannot have written all of it.
       first.child.stdout.pause();
       first.call(1, 'sizable');
       const ended = async () =>

@@ -52,7 +52,7 @@ describe('a server that may ask the client of its caller', () => {
         inputResponses: { confirm: { action: 'accept', content: { ok: 'yes' } } },
         requestState: result.requestState,
       };
-      // A client that nobody watches accepts at once: that approves nothing.
+      // A client that no human watches accepts at once: that approves nothing.
       send(2, 'tools/call', { name: `odd__${TOOL}`, arguments: {}, ...answered });
       await expect.poll(waiting, SOON).toHaveLength(1);
       const [{ intent_id: second } = { intent_id: '' }] = await waiting();

@@ -36,7 +36,7 @@ async function staged() {
   return { p, address, stop, waiting, turn, stdio, http };
 }
 
-/** A client of the SDK that nobody watches: it accepts whatever it is asked. */
+/** A client of the SDK that no human watches: it accepts whatever it is asked. */
 async function accepting(era: Era, transport: StdioClientTransport | StreamableHTTPClientTransport) {
   const versionNegotiation = era === 'legacy' ? { mode: 'legacy' } : { mode: { pin: era } };
   const client = new Client({ name: 'test', version: '1' }, {

@@ -21,7 +21,7 @@ describe('the list of a gate that runs', () => {
     expect(await listed()).toEqual(['one__act']);
     await accepted(p.keyturn, 'other', p.ada);
     expect(await listed()).toEqual(['one__act', 'other__act', 'other__peek']);
-    // Nobody accepted this one.
+    // No human accepted this one.
     writeServers(p.root, { one: two, other: two }, p.files);
     expect(await listed()).toEqual(['other__act', 'other__peek']);
     await accepted(p.keyturn, 'one', p.ada);

@@ -198,7 +198,7 @@ describe('a resource that a client watches', () => {
     const other = await session({ token: spy.token });
     const refused = await post(subscribe, { headers: other, token: spy.token });
     expect(refused.body.error.code).toBe(-32602);
-    // Without a session there is nobody to tell.
+    // Without a session there is no client to tell.
     expect((await post(subscribe)).body.error.code).toBe(-32600);
     const heard = heardFrom(await stream({ headers: mine }));
     const listened = heardFrom(

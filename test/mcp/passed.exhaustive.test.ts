@@ -84,7 +84,7 @@ describe('a server that asks a person for something', () => {
     const { p, connect } = await reached({ odd: { script: SERVERS.odd, args: ['plain', '{files}/log'] } });
     const client = await connect({ elicitation: {} });
     const asked: unknown[] = [];
-    // A client that nobody watches accepts whatever it is asked.
+    // A client that no human watches accepts whatever it is asked.
     client.setRequestHandler(
       'elicitation/create' as never,
       (async (request: unknown) => {

@@ -47,7 +47,7 @@ async function effects(): Promise<{
   };
   const p = await planProject(files, REGISTRY);
   mkdirSync(join(p.root, 'ro'));
-  chmodSync(join(p.root, 'out'), 0o777); // a tool runs as nobody where Keyturn is root
+  chmodSync(join(p.root, 'out'), 0o777); // a tool runs as `nobody` where Keyturn is root
   return {
     root: p.root,
     effectOf: async (...actions) => {

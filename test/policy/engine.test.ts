@@ -126,7 +126,7 @@ describe('the emergency scope', () => {
 
 /** It passes every check of the schema and fails when it is evaluated: the sum is too large for Cedar. */
 const OVERFLOW = 'context.life_s + 9223372036854775807 > 0';
-/** So does this: nobody gave Cedar that person. */
+/** So does this: Cedar was not given that person. */
 const STRANGER = 'Keyturn::Human::"mallory".roles.contains("dev")';
 
 describe('a policy that cannot be evaluated', () => {

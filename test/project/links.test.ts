@@ -6,7 +6,7 @@ import { createFile, openReadOnly, openToWrite } from '../../src/store/sqlite/op
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 
-/** A link lets somebody else say where Keyturn's own files are, past every guard on their names. */
+/** A link lets an attacker say where Keyturn's own files are, past every guard on their names. */
 
 function project(): string {
   const root = scratch();

@@ -145,7 +145,7 @@ async function going({ keyturn }: Project, intent: Intent) {
   return { execution_id: await claimed, ended };
 }
 
-/** A head of another size, which nobody signed. */
+/** A head of another size, which no key signed. */
 async function otherHead({ keyturn }: Project): Promise<string> {
   const { text } = await keyturn.ledger.head();
   return text.replace(/\n[0-9]+\n/, '\n99999\n');

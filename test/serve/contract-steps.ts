@@ -78,7 +78,7 @@ const ANSWER = {
 };
 const PROOF = { authenticator_data: 'x', client_data: 'x', signature: 'x', touch: null };
 
-/** A request whose form is right, for what is answered to whoever asks. */
+/** A request whose form is right, for what is answered to every caller. */
 export const formOf = (path: string): object => ({
   link: 'x',
   ...(path === at('made') && { answer: ANSWER }),

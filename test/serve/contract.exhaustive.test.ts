@@ -128,7 +128,7 @@ async function asked(
   note(method, path.split('?')[0]!, await call(s, path, body, { ...who, headers: again }));
 }
 
-/** Drawn up, finished with another statement, finished, and asked for in the name of nobody. */
+/** Drawn up, finished with another statement, finished, and asked for without a name. */
 async function acted(s: Service, path: string, { request, by, holder }: Reach, cookie: Shown, note: Note) {
   const post = async (body: object) => {
     const told = await call(s, path, body, { cookie });
@@ -186,7 +186,7 @@ function ask(s: Service, one: Walked, { query, body }: Asked, { signed, ...who }
   return call(s, path, text, { ...who, headers: signed ? signatureOf(s, signed, signing) : headers });
 }
 
-/** Whoever signs speaks only for themselves: with another name, no words would get further. */
+/** A signer speaks only for themselves: with another name, every request would be refused at once. */
 function inNameOf(signer: OpenKey | undefined, body: unknown): unknown {
   const is_said = signer && typeof body === 'object' && body !== null && Object.hasOwn(body, 'user_id');
   return is_said ? { ...body, user_id: signer.name } : body;

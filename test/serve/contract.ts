@@ -27,7 +27,7 @@ export interface Walked {
   readonly path: string;
   readonly method: string;
   readonly statuses: readonly string[];
-  /** Whether it is answered to whoever asks. */
+  /** Whether every caller is answered. */
   readonly is_open: boolean;
   readonly takes_body: boolean;
   readonly asked: fc.Arbitrary<Asked>;

@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 100_000 });
 const PHONE = { name: 'ada', label: 'phone', reason: 'a new phone' };
 const FREEZE = { scope: 'tool', name: 'say', reason: 'a look' };
 
-/** A passkey that has signed and waits for somebody to vouch for it. */
+/** A passkey that has signed and waits for a human to vouch for it. */
 async function pending(s: Service, cookie: Shown, asked: object = PHONE) {
   const { link, told } = await opened(s, cookie, asked);
   const passkey = passkeyAt(s);

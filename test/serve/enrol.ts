@@ -56,7 +56,7 @@ export async function signedOwn(
   return call(s, '/v1/enrolments/sign', { link, proof });
 }
 
-/** Whoever vouches signs what waits. */
+/** The human who vouches signs what waits. */
 export async function vouched(
   s: Service,
   cookie: Shown,

@@ -11,7 +11,7 @@ const server = postgres();
 
 vi.setConfig({ testTimeout: 110_000 });
 
-/** A real provider on this machine. Whoever logs in there is who they say. */
+/** A real provider on this machine. It believes every name that a user logs in with. */
 async function provider(
   redirect: () => string,
   claims: (id: string) => Record<string, unknown> = () => ({}),

@@ -311,7 +311,7 @@ describe('a target', () => {
     await until(() => heard.length === 1);
     expect(JSON.parse(heard[0]!.body)).toMatchObject({
       type: 'keyturn.escalation',
-      // The policies ask nobody in particular, so everybody is told.
+      // The policies name no reviewer, so every human is told.
       data: { intent_id, reviewers: [] },
     });
     expect((await p.keyturn.intents.get({ intent_id })).status).toBe('proposed');

@@ -62,7 +62,7 @@ describe('an access token of an authorization server at /mcp', () => {
     const aud = `${address}/mcp`;
     const good = await token({ aud });
     expect(await ask(good)).toMatchObject({ status: 200 });
-    // Where to get one is told to whoever shows none.
+    // Where to get one is told to a caller that shows none.
     const none = await ask(null);
     expect(none.status).toBe(401);
     const [, where = ''] = /resource_metadata="([^"]+)"/.exec(none.challenge ?? '') ?? [];

@@ -132,7 +132,7 @@ export async function soakService(
   const answers = { resolved: 0, turned_again: 0, unanswered: 0 };
   let requests = 0;
 
-  /** Asks again, and another service, until it is answered: after a kill nobody knows what became of a request. */
+  /** Asks again, and another service, until it is answered: after a kill the caller does not know what became of a request. */
   const answered = (route: string, request: object) =>
     until(async () => {
       const at = services[requests++ % services.length]!;

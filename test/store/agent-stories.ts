@@ -102,7 +102,7 @@ async function chosen(
     const to = options[Math.floor(choice / 3) % options.length]!;
     return { events: [of(one, moved(step_id, now.state, to, named))] };
   }
-  // Whoever ends a plan closes what is open first.
+  // Open steps are closed before their plan ends.
   const left = plan.steps.filter(({ state }) => ['PENDING', 'WAITING_CONFIRM', 'READY'].includes(state));
   if (choice % 7 === 0 && left.length > 0)
     return { events: left.map((open) => of(one, moved(open.step_id, open.state, 'SKIPPED', named))) };

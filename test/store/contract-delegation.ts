@@ -17,7 +17,7 @@ import {
 } from './facts.ts';
 import { governed, NOON, type Place } from './place.ts';
 
-/** The part of the contract about delegations: nobody passes on more than they have, and the store is where it is judged. */
+/** The part of the contract about delegations: no principal passes on more than they have, and the store is where it is judged. */
 export function delegationContract(name: string, place: () => Promise<Place>): void {
   const commit =
     (store: Store, ...events: Event[]) =>

@@ -118,7 +118,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       const claimIn = async (claims: string[]) =>
         (await expectRefusal('CLAIM_TAKEN', () => store.commit({ ...commit, claims }))).facts.claim;
       expect(await claimIn(['mine'])).toBe('mine');
-      // What is unique by itself needs nobody to say so.
+      // What is unique by itself is claimed though the caller names no claim for it.
       expect(await claimIn(['other'])).toBe(`intent:${id}`);
       await expectRefusal('CLAIM_TAKEN', () => store.commit({ events: [proposed(), proposed(id)] }));
       await store.commit({ claims: ['other'], events: [proposed()] });

@@ -62,7 +62,7 @@ export function lost(
   return act('credential.revoked', name, { public_key, reason: 'lost' }, by, { signs });
 }
 
-/** The same act, signed by another credential of the one who signed it, or of somebody else. */
+/** The same act, signed by another credential of the one who signed it, or of another human. */
 export function signedWith<K extends SignedKind>(
   { kind, subject, body }: Event<K>,
   { credential, prove }: Held,

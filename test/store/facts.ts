@@ -204,7 +204,7 @@ export function proposed(
   };
 }
 
-/** Really signed by `by`, whoever is named as the proposer. */
+/** Really signed by `by`, also where the body names another proposer. */
 export function signedBy(by: string): Pick<Body<'intent.proposed'>, 'proposer_signature' | 'proposer_key'> {
   const signer = signerOf(by, keyOf(by), seedOf(by));
   const proposer_signature = sign(proposalOf(ORIGIN, DIGEST), signer.key);

@@ -222,7 +222,7 @@ describe('two copies of one ledger at the same time', () => {
   });
 });
 
-// The last one: it ends the server, and starts it as a standby of nobody.
+// The last one: it ends the server, and starts it as a standby without a primary.
 describe('a server that became a standby', () => {
   it('is not read by whoever writes, and a commit waits until it is the first again', async () => {
     const { wire, store } = await overWire();

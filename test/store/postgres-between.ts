@@ -31,7 +31,7 @@ export interface Wire {
   breakAt(text: string | null): void;
   /** Ends every connection. */
   cut(): void;
-  /** From now on nothing passes, and nobody is told: as when a cable is pulled out. */
+  /** From now on nothing passes, and neither end is told: as when a cable is pulled out. */
   pull(): void;
   /** The same for the connections that are there; others may be made. */
   forget(): void;
@@ -100,7 +100,7 @@ export interface Pooler {
   change(): void;
   /** From now on, before each transaction. */
   changeAlways(): void;
-  /** What somebody else says in the sessions that its clients have now. */
+  /** What another client says in the sessions that its clients have now. */
   say(text: string): Promise<void>;
 }
 
@@ -110,7 +110,7 @@ const GOODBYE = 0x58;
 
 /**
  * A pooler in transaction mode that knows prepared statements, as PgBouncer does: each client has two sessions of a
- * server that trusts everybody, or with `shares` all of them the same two. Without `hands_on` a session begins without the
+ * server that trusts every client, or with `shares` all of them the same two. Without `hands_on` a session begins without the
  * settings that a client asks for.
  */
 export async function poolerTo(

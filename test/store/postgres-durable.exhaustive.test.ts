@@ -54,7 +54,7 @@ describe('a commit that no standby has', () => {
     }
   }
 
-  /** An operator who has no patience with whoever waits for the standby. */
+  /** An operator who cancels every commit that waits for the standby. */
   function cancelling(): () => void {
     const timer = setInterval(
       () =>

@@ -72,7 +72,7 @@ describe('the indexes of 003 section 10.1 in PostgreSQL', () => {
 
 /**
  * Each session of the store tells what is set in it, while it asks for the row of its tenant: as the name by which the
- * server lists it. Nobody else can see the settings of a session.
+ * server lists it. No other session can see the settings of a session.
  */
 const TELLING = `
   CREATE FUNCTION public.tell() RETURNS boolean LANGUAGE sql VOLATILE AS $$

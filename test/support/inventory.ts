@@ -57,7 +57,7 @@ export const SOCKETS: readonly string[] = ['read', 'write', 'private'].flatMap((
   `${at}/datagram`,
 ]);
 
-/** Whom the confined program runs as. `other` is where Keyturn itself runs as nobody. */
+/** Whom the confined program runs as. `other` is where Keyturn itself runs as `nobody`. */
 export function whoRuns({ kind, run_as }: Case, other: boolean): Who {
   const uid = process.geteuid!();
   const own = run_as === 'root' || ['sql', 'verifier'].includes(kind) || uid !== 0;

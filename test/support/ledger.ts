@@ -1,6 +1,6 @@
 import type { Entry, Keyturn, Request, Result } from '../../src/keyturn.ts';
 
-/** What tests ask of a ledger, by the verbs that everybody has. */
+/** What tests ask of a ledger, by the verbs that every caller has. */
 
 /** Everything about a subject, oldest first. */
 export function entriesAbout(keyturn: Keyturn, subject: string): Promise<Entry[]> {

@@ -35,7 +35,7 @@ export interface Server {
   /** As the superuser in the database `postgres`, unless told. */
   url(over?: { user?: string; password?: string; database?: string; port?: number; query?: string }): string;
   start(): Promise<void>;
-  /** Ends it as a power cut would: no goodbye to anybody, nothing written that was not. */
+  /** Ends it as a power cut would: no goodbye to a client, nothing written that was not. */
   kill(): Promise<void>;
   /** Ends it and removes its data. */
   remove(): Promise<void>;

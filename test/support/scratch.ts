@@ -11,8 +11,8 @@ export function scratch(): string {
 }
 
 /**
- * Gone when all tests are over (run-folders.ts), if no caller removes it before. Where the tests run as root, tools run as nobody: then whatever a test makes from here on can be
- * written by everyone, unless the test names a mode.
+ * Gone when all tests are over (run-folders.ts), if no test removes it before. Where the tests run as root, tools run as `nobody`: then whatever a test makes from here on can be
+ * written by every user, unless the test names a mode.
  */
 export function freshFolder(prefix: string): string {
   const { KEYTURN_TEST_RUN: run = '' } = process.env;

@@ -53,17 +53,23 @@ const TERMS =
 
 const unclearIn = (line: string) => UNCLEAR.exec(line.replace(TERMS, ''))?.[0];
 const COMMENT = /^\s*(?:\/\/|\{?\/?\*)|\s\/\/ /;
+/** In Python, Perl and the shell. */
+const HASH_COMMENT = /(?:^|\s)#/;
 
+/** Comments alone: the conformance pages quote the titles of tests. */
 export const plainComments: Check = (files) =>
-  inSrc(files).flatMap(({ path, text }) =>
-    text
+  files.flatMap(({ path, text }) => {
+    const [comment, opening] = /\.(py|pl|sh)$/.test(path)
+      ? [HASH_COMMENT, HASH_COMMENT]
+      : [COMMENT, /\/[/*]|\*/];
+    return text
       .split('\n')
       .map((line, index) => ({ line, at: `${path}:${index + 1}` }))
-      .filter(({ line }) => COMMENT.test(line))
-      .map(({ line, at }) => ({ at, word: unclearIn(line.slice(line.search(/\/[/*]|\*/))) }))
+      .filter(({ line }) => comment.test(line))
+      .map(({ line, at }) => ({ at, word: unclearIn(line.slice(line.search(opening))) }))
       .filter(({ word }) => word !== undefined)
-      .map(({ at, word }) => `${at} says "${word}"`),
-  );
+      .map(({ at, word }) => `${at} says "${word}"`);
+  });
 
 /** What users of the finder say, in their own words. */
 const SAID = /^src\/finder\/(?!simulation\.ts)/;

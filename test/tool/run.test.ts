@@ -406,7 +406,7 @@ describe('a tool without a sandbox', () => {
   });
 });
 
-/** What anybody on this machine can read about its processes. */
+/** What every user of this machine can read about its processes. */
 function commandLines(): string {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -140,7 +140,7 @@ export function overStdio(words: readonly string[]): Promise<string> {
     reply.writeHead(200, { 'content-type': 'text/event-stream' });
     const tell = (one: Message) => reply.write(`event: message\ndata: ${inward(JSON.stringify(one))}\n\n`);
     telling.set(id, tell);
-    // Whoever goes away cancels, as over HTTP.
+    // A client that closes its connection cancels, as over HTTP.
     reply.on('close', () => {
       if (!waiting.delete(id)) return;
       telling.delete(id);

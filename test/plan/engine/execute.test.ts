@@ -147,7 +147,7 @@ describe('a plan that succeeds', () => {
   );
 });
 
-/** An action whose file somebody removes or changes while the run goes on. */
+/** An action whose file another process removes or changes while the run goes on. */
 async function disturbed(
   actions: readonly Action[],
   files: Record<string, string>,

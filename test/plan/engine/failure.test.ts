@@ -35,7 +35,7 @@ describe('the recovery matrix of 004 section 8.3', () => {
   const GO_ON = { stop_on_error: false, rollback_on_failure: false };
   const actions = [modify('1', 'a', 'x', 'y'), modify('2', 'b', 'x', 'y'), create('3', 'n')];
 
-  /** Somebody does this to `b` just before the second action of a plan that goes on after failures. */
+  /** Another process does this to `b` just before the second action of a plan that goes on after failures. */
   async function disturbed(disturb: (path: string) => void) {
     const root = scratch();
     lay(root, { a: 'x', b: 'x' });

@@ -6,7 +6,7 @@ import type { Action, ExecutionInstructions } from '../../../src/plan/model.ts';
 import { scratch } from '../../support/scratch.ts';
 import { action, create, deriveAndExecute, lay, modify, picture, plan, text } from './story.ts';
 
-/** Edits are prepared before their turn. Nobody may be able to tell by what they do. */
+/** Edits are prepared before their turn. Their results must be the same as without. */
 
 const COUNT = 12;
 const names = Array.from({ length: COUNT }, (_, i) => `sub/f${i}`);

@@ -85,7 +85,7 @@ describe('the published schemas', () => {
   });
 });
 
-/** Somebody removes the second file when the second action begins. */
+/** Another process removes the second file when the second action begins. */
 function onSecond(root: string): () => void {
   let actions = 0;
   return () => {

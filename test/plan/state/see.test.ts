@@ -7,7 +7,7 @@ import { readAt, type Seen, see, seeAgainAt } from '../../../src/plan/state/see.
 import { until } from '../../support/processes.ts';
 import { scratch } from '../../support/scratch.ts';
 
-/** A hash that no content has: whoever says it did not hash again. */
+/** A hash that no content has: where it is returned, the file was not hashed again. */
 const MARK = 'ab'.repeat(32);
 
 async function seen(): Promise<{ root: string; file: string; marked: Seen }> {
