@@ -187,13 +187,19 @@ function keepPublicTypes(folder) {
     reached.add(file);
     const text = readFileSync(join(folder, file), 'utf8');
     const names = [...text.matchAll(/(?:from |import\()['"]([^'"]+)['"]/g)].map(([, name]) => name);
-    if (!names.every((name) => /^(\.|node:)/.test(name) || isInstalled(name)))
-      writeFileSync(join(folder, file), `// @ts-nocheck\n${text}`);
+    const is_checked = names.every((name) => /^(\.|node:)/.test(name) || isInstalled(name));
+    writeFileSync(join(folder, file), `${is_checked ? '' : '// @ts-nocheck\n'}${shortened(text)}`);
     for (const name of names)
       if (name.startsWith('.')) visit(join(dirname(file), name).replace(/\.[jt]s$/, '.d.ts'));
   };
   for (const entry of ['keyturn.d.ts', 'audit/index.d.ts', 'client/client.d.ts']) visit(entry);
   for (const file of filesIn(folder)) if (!reached.has(file)) rmSync(join(folder, file));
+}
+
+/** The same declarations, of which a third was indentation and the name of one package. */
+function shortened(text) {
+  const short = text.replaceAll(/^ +(?! \*)/gm, '').replaceAll('import("zod").', 'zod_.');
+  return short.includes('zod_.') ? `import type * as zod_ from 'zod';\n${short}` : short;
 }
 
 function moveIn(fresh, dist) {
