@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { sqliteLimits } from '../../limits.ts';
 import { DURABLE } from './database.ts';
@@ -17,7 +18,7 @@ export interface Checkpoints {
 const THREAD = `
   const { parentPort, workerData } = require('node:worker_threads');
   const { DatabaseSync } = require(workerData.driver);
-  const db = new DatabaseSync(workerData.path, { timeout: 0, defensive: true });
+  const db = new DatabaseSync(workerData.location, { timeout: 0, defensive: true });
   // SQLite opens the WAL with the first read, and has none to move before.
   db.exec(workerData.settings + 'SELECT count(*) FROM sqlite_schema');
   parentPort.on('message', (is_more) => {
@@ -46,7 +47,8 @@ export function checkpointsOf(path: string, onFailure: (reason: string) => void)
   async function move(): Promise<void> {
     commits = 0;
     is_at_work = true;
-    thread ??= start();
+    // Where a thread may not be started, such as under the permission model of Node, there is none.
+    thread ??= start().catch(() => null);
     (await thread)?.postMessage(true);
   }
 
@@ -54,7 +56,9 @@ export function checkpointsOf(path: string, onFailure: (reason: string) => void)
   async function start(): Promise<Worker | null> {
     const { Worker } = await import('node:worker_threads');
     const driver = createRequire(import.meta.url).resolve('@photostructure/sqlite');
-    const worker = new Worker(THREAD, { eval: true, workerData: { driver, path, settings: DURABLE } });
+    // A store that was removed meanwhile must not be made again, empty.
+    const location = `${pathToFileURL(path)}?mode=rw`;
+    const worker = new Worker(THREAD, { eval: true, workerData: { driver, location, settings: DURABLE } });
     worker.unref();
     worker.on('message', (failure: string | null) => {
       is_at_work = false;
