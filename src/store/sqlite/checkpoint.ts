@@ -31,14 +31,15 @@ const THREAD = `
     try {
       // The file is synced only when no commit came meanwhile. After the first time there is little left to move, and that is likely.
       for (let i = 0; i < 3; i++) db.exec('PRAGMA wal_checkpoint(PASSIVE)');
-    } catch (error) {
-      failure = String(error);
+    } catch ({ message, code, errcode, sqliteExtendedCode, systemErrno }) {
+      // A copy of an error would have lost the codes.
+      failure = { message, code, errcode, sqliteExtendedCode, systemErrno };
     }
     parentPort.postMessage(failure);
   });
 `;
 
-export function checkpointsOf(path: string, onFailure: (reason: string) => void): Checkpoints {
+export function checkpointsOf(path: string, onFailure: (error: object) => void): Checkpoints {
   let commits = 0;
   let thread: Promise<Worker | null> | null = null;
   let is_at_work = false;
@@ -60,7 +61,7 @@ export function checkpointsOf(path: string, onFailure: (reason: string) => void)
     const location = `${pathToFileURL(path)}?mode=rw`;
     const worker = new Worker(THREAD, { eval: true, workerData: { driver, location, settings: DURABLE } });
     worker.unref();
-    worker.on('message', (failure: string | null) => {
+    worker.on('message', (failure: object | null) => {
       is_at_work = false;
       if (failure !== null) onFailure(failure);
     });
