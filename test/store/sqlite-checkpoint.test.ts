@@ -46,6 +46,16 @@ it('is closed while its thread is at work, and a second time', async () => {
   expect(statSync(`${path}-wal`).size).toBe(0);
 });
 
+it('does not keep a process from its end that leaves the store open', async () => {
+  const path = await made();
+  const [command, ...args] = committer(path, 'left open', String(sqliteLimits.checkpoint_commits));
+  expect(spawnSync(command!, args, { timeout: 20_000 })).toMatchObject({ status: 0, signal: null });
+  const store = await opened(path);
+  const entries = 3 + 2 * sqliteLimits.checkpoint_commits;
+  expect(await store.rebuild({ write: false })).toMatchObject({ entries, differences: [] });
+  await store.close();
+});
+
 it('is not made again, empty, where it was removed before the thread looked', async () => {
   const path = await made();
   const store = await opened(path);

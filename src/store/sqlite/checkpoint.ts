@@ -17,6 +17,11 @@ export interface Checkpoints {
 /** A failed sync of the file is told: which of its pages the disk has is unknown then. Another connection in the way is no failure. */
 const THREAD = `
   const { parentPort, workerData } = require('node:worker_threads');
+  const rest = () => {
+    Atomics.store(workerData.at_work, 0, 0);
+    Atomics.notify(workerData.at_work, 0);
+  };
+  process.on('exit', rest);
   const { DatabaseSync } = require(workerData.driver);
   const db = new DatabaseSync(workerData.location, { timeout: 0, defensive: true });
   // SQLite opens the WAL with the first read, and has none to move before.
@@ -35,6 +40,7 @@ const THREAD = `
       // A copy of an error would have lost the codes.
       failure = { message, code, errcode, sqliteExtendedCode, systemErrno };
     }
+    rest();
     parentPort.postMessage(failure);
   });
 `;
@@ -44,13 +50,21 @@ export function checkpointsOf(path: string, onFailure: (error: object) => void):
   let thread: Promise<Worker | null> | null = null;
   let is_at_work = false;
   let is_over = false;
+  // 1 until the thread has done what it was told. Node cuts a thread off where the process ends, and the driver aborts the process then.
+  const at_work = new Int32Array(new SharedArrayBuffer(4));
+  const onExit = () => void Atomics.wait(at_work, 0, 1, sqliteLimits.checkpoint_exit_ms);
+  const tell = (worker: Worker, is_more: boolean) => {
+    Atomics.store(at_work, 0, 1);
+    worker.postMessage(is_more);
+  };
 
   async function move(): Promise<void> {
     commits = 0;
     is_at_work = true;
     // Where a thread may not be started, such as under the permission model of Node, there is none.
     thread ??= start().catch(() => null);
-    (await thread)?.postMessage(true);
+    const worker = await thread;
+    if (worker) tell(worker, true);
   }
 
   /** Null where there can be none, or no more: commits then move the WAL themselves. */
@@ -59,8 +73,11 @@ export function checkpointsOf(path: string, onFailure: (error: object) => void):
     const driver = createRequire(import.meta.url).resolve('@photostructure/sqlite');
     // A store that was removed meanwhile must not be made again, empty.
     const location = `${pathToFileURL(path)}?mode=rw`;
-    const worker = new Worker(THREAD, { eval: true, workerData: { driver, location, settings: DURABLE } });
-    worker.unref();
+    const workerData = { driver, location, settings: DURABLE, at_work };
+    const worker = new Worker(THREAD, { eval: true, workerData });
+    Atomics.store(at_work, 0, 1);
+    process.on('exit', onExit);
+    worker.once('exit', () => process.off('exit', onExit));
     worker.on('message', (failure: object | null) => {
       is_at_work = false;
       if (failure !== null) onFailure(failure);
@@ -68,6 +85,8 @@ export function checkpointsOf(path: string, onFailure: (error: object) => void):
     worker.on('error', () => {
       thread = Promise.resolve(null);
     });
+    // After the listeners: one for messages would keep a process that is done from its end.
+    worker.unref();
     return worker;
   }
 
@@ -82,7 +101,7 @@ export function checkpointsOf(path: string, onFailure: (error: object) => void):
       if (!worker) return;
       const ended = new Promise((exit) => worker.once('exit', exit));
       worker.ref();
-      worker.postMessage(false);
+      tell(worker, false);
       await ended;
     },
   };
