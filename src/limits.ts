@@ -800,6 +800,8 @@ export const sqliteLimits = {
   wal_pages: 4_000,
   /** Commits after which a thread moves the WAL: each takes five to ten pages of it, so a commit seldom finds it full. */
   checkpoint_commits: 256,
+  /** How long a process that ends waits for that thread: three syncs of the file on a slow disk. */
+  checkpoint_exit_ms: 10_000,
   /**
    * The longest pause between two attempts while another process writes: about as long as a commit takes. Random, so that two that lost
    * together do not meet again.

@@ -14,7 +14,7 @@ export interface Group<Q, A> {
   /** Answered when the batch that it is part of is durable. */
   ask(request: Q): Promise<A>;
   /** When everything that was asked until now is answered. */
-  idle(): Promise<void>;
+  answered(): Promise<void>;
 }
 
 /**
@@ -28,16 +28,18 @@ export function groupCommit<Q, A>(
   cut: (waiting: readonly Q[]) => number,
 ): Group<Q, A> {
   const waiting: Waiting<Q, A>[] = [];
-  let running: Promise<void> | null = null;
+  let is_running = false;
+  let last: Promise<unknown> = Promise.resolve();
 
   async function run(): Promise<void> {
+    is_running = true;
     await nextTurn();
     while (waiting.length > 0) {
       const batch: Waiting<Q, A>[] = [];
       grow(batch);
       await answerAll(batch, await written(batch));
     }
-    running = null;
+    is_running = false;
   }
 
   /** Takes as many of those that wait as fit, and says which. */
@@ -59,17 +61,20 @@ export function groupCommit<Q, A>(
   }
 
   function ask(request: Q): Promise<A> {
-    return new Promise((resolve, reject) => {
-      waiting.push({ request, resolve, reject });
-      running ??= run();
-    });
+    const answer = new Promise<A>((resolve, reject) => waiting.push({ request, resolve, reject }));
+    last = answer;
+    if (!is_running) void run();
+    return answer;
   }
 
   return {
     ask,
-    idle: async () => {
-      while (running) await running;
-    },
+    // They are answered in the order in which they asked. Who goes on asking is not waited for: that might never end.
+    answered: () =>
+      last.then(
+        () => {},
+        () => {},
+      ),
   };
 }
 

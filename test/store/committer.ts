@@ -34,5 +34,5 @@ if (tag === 'reopen') {
     await commit(store, `contested:${i}`);
     await commit(store, `${tag}:${i}`);
   }
-  await store.close();
+  if (tag !== 'left open') await store.close();
 }

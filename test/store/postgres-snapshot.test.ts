@@ -122,7 +122,26 @@ describe('a group of commits', () => {
     const outcomes = await Promise.allSettled([first, ...rest]);
     expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([true, false, true, false, true]);
     expect(batches).toEqual([[1], [2, 3, 4], [5]]);
-    await group.idle();
+    await group.answered();
+  });
+
+  it('waits for what was asked until now, and not for a caller who asks again and again', async () => {
+    const group = groupCommit<number, number>(
+      async (batch) => batch.map((answer) => ({ answer })),
+      (waiting) => waiting.length,
+    );
+    let is_over = false;
+    let asked = 0;
+    const asks = async () => {
+      for (let n = 0; !is_over && n < 1_000; n++) await group.ask(n).then(() => asked++);
+    };
+    const asking = asks();
+    const answered = group.ask(-1);
+    await group.answered();
+    expect(await Promise.race([answered, 'not yet'])).toBe(-1);
+    expect(asked).toBeLessThan(10);
+    is_over = true;
+    await asking;
   });
 
   it('answers so many in one turn of the event loop, and all before the next batch is cut', async () => {

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { sqliteLimits } from '../../src/limits.ts';
 import type { Store } from '../../src/store/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
@@ -61,6 +62,29 @@ describe('a SQLite store that cannot write', () => {
         const again = await opened(path);
         await again.commit({ claims: ['a'], events: [proposed()] });
         expect(await again.rebuild({ write: false })).toMatchObject({ entries: 4, differences: [] });
+        await again.close();
+      });
+    },
+  );
+
+  it.skipIf(!can_mount)(
+    'because the disk is full when the WAL is moved says so, and loses nothing that it acknowledged',
+    async () => {
+      await onDisk('16m', async (folder) => {
+        const path = await made(folder);
+        const store = await opened(path);
+        const commit = () => store.commit({ events: [proposed()] });
+        for (let i = 1; i < sqliteLimits.checkpoint_commits; i++) await commit();
+        const { bavail, bsize } = statfsSync(folder);
+        // Enough for the WAL of some more commits, and too little for what the WAL has for the file.
+        writeFileSync(join(folder, 'filler'), Buffer.alloc(bavail * bsize - 400 * 1024));
+        const refused = vi.waitFor(() => expectRefusal('WRITE_FAILED', commit), { interval: 50 });
+        expect(await refused).toMatchObject({ facts: { found: 'DISK_FULL' } });
+        const { size } = await store.tip();
+        await store.close();
+        rmSync(join(folder, 'filler'));
+        const again = await opened(path);
+        expect(await again.rebuild({ write: false })).toMatchObject({ entries: size, differences: [] });
         await again.close();
       });
     },

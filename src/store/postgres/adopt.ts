@@ -64,7 +64,7 @@ export function adopterOf(
       seen = end;
     },
     end: async () => {
-      await group.idle();
+      await group.answered();
       await session.end();
     },
   };

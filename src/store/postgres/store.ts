@@ -171,7 +171,7 @@ function storeOf(
   };
 
   async function end(): Promise<void> {
-    await group.idle();
+    await group.answered();
     // No commit is under way, so its connection is free; perhaps there is no other.
     await notifier.flush(writer);
     await Promise.all([writer.end(), reader.end(), saying.end(), followers.end(), adopter.end()]);
@@ -237,7 +237,7 @@ function storeOf(
     adopt: async (moved) => {
       requireOpen();
       requireWritable();
-      await group.idle();
+      await group.answered();
       chain.forget();
       const ledger = await origin();
       await mapped(() => adopter.adopt(moved, ledger));
@@ -245,7 +245,7 @@ function storeOf(
     rebuild: async (options) => {
       requireOpen();
       if (options.write) requireWritable();
-      await group.idle();
+      await group.answered();
       chain.forget();
       return mapped(() => alone(connected, (db) => rebuildProjections(db, tenant, options)));
     },

@@ -19,7 +19,7 @@ export interface Database {
   /** Runs what needs no transaction of its own. */
   run<T>(act: () => T): T;
   /** From now on no write is taken: what the disk holds is unknown. */
-  distrust(reason: string): void;
+  distrust(error: object): void;
   /** STORE_MISSING where the file was removed or replaced: it answers as ever, and will never have anything new. */
   requireThere(): void;
   close(): void;
@@ -109,7 +109,9 @@ function databaseOf(db: DatabaseSyncInstance, path: string, access: Access, busy
   function begin(kind: 'read' | 'write'): void {
     if (!db.isOpen) refuse('INTERNAL', 'The store is closed.');
     if (kind === 'write' && failed)
-      refuse('WRITE_FAILED', `An earlier write failed (${failed.code}). Open the store again.`);
+      refuse('WRITE_FAILED', `An earlier write failed (${failed.code}). Open the store again.`, {
+        found: failed.code,
+      });
     mapped(() => sql(kind === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN').run());
   }
 
@@ -174,8 +176,8 @@ function databaseOf(db: DatabaseSyncInstance, path: string, access: Access, busy
       if (!db.isOpen) refuse('INTERNAL', 'The store is closed.');
       return patiently(busy_ms, () => mapped(act));
     },
-    distrust: (reason) => {
-      failed ??= new Refusal('WRITE_FAILED', reason);
+    distrust: (error) => {
+      failed ??= storeRefusal(error) as Refusal;
     },
     requireThere,
     close,

@@ -65,7 +65,9 @@ function storeOf(db: Database, path: string, tenant: Tenant, clock: () => Date, 
   const keyOf = rememberedKeys();
   const checkpoints = checkpointsOf(path, db.distrust);
   const group = groupCommit(writerOf(db, tenant, clock, known, checkpoints), cutCommits);
+  let closed: Promise<void> | null = null;
   const requireWritable = () => {
+    if (closed) refuse('INTERNAL', 'The store is closed.');
     if (read_only) refuse('STORE_READ_ONLY', 'The store was opened to read.');
   };
   let begun: string | null = null;
@@ -73,6 +75,12 @@ function storeOf(db: Database, path: string, tenant: Tenant, clock: () => Date, 
     begun ??= db.run(() => known.state('system', 'system'))?.origin ?? null;
     return begun;
   };
+  async function end(): Promise<void> {
+    await group.answered();
+    await checkpoints.end();
+    db.close();
+  }
+
   return {
     tenant: tenant.name,
     origin: () => begun,
@@ -105,19 +113,18 @@ function storeOf(db: Database, path: string, tenant: Tenant, clock: () => Date, 
     entryPage: async (page) => db.run(() => readEntryPage(db, tenant, page)),
     adopt: async ({ entries = [], objects = [] }) => {
       requireWritable();
-      await group.idle();
+      await group.answered();
       adoptEntries(db, tenant, known, openForeign(tenant.name, origin(), entries), objects);
     },
     rebuild: async (options) => {
       if (options.write) requireWritable();
-      await group.idle();
+      await group.answered();
       known.forget();
       return rebuildProjections(db, tenant, options);
     },
-    close: async () => {
-      await group.idle();
-      await checkpoints.end();
-      db.close();
+    close: () => {
+      closed ??= end();
+      return closed;
     },
   };
 }
