@@ -27,6 +27,23 @@ describe('a SQLite store that cannot write', () => {
     await store.close();
   });
 
+  it('does not refuse a commit with one that has waited longer', async () => {
+    const path = await made();
+    const store = await opened(path, 'write', 2_000);
+    let later: Promise<unknown> = Promise.reject(new Error('it was not asked for'));
+    later.catch(() => {});
+    await sqliteHeld(path, async () => {
+      const first = expectRefusal('STORE_BUSY', () => store.commit({ events: [proposed()] }));
+      setTimeout(() => {
+        later = store.commit({ events: [proposed()] });
+        later.catch(() => {});
+      }, 1_500);
+      await first;
+    });
+    await later;
+    await store.close();
+  });
+
   it.skipIf(!can_mount)('because of a read-only disk says so, and is read all the same', async () => {
     await onDisk('4m', async (folder, remount) => {
       const path = join(folder, 'store.db');

@@ -23,7 +23,10 @@ import { claimKey, claimLookup, entryLookup, type Lookup, rowLookup } from './lo
 import type { Tenant } from './rows.ts';
 import { idOf, rowIdOf } from './schema.ts';
 
-/** While another process writes, this one goes on: what is asked meanwhile joins the batch. */
+/**
+ * While another process writes, this one goes on: what is asked meanwhile joins the batch. A batch that has waited for half of its time takes in
+ * no more: those would be refused with it, soon after they asked.
+ */
 export function writerOf(
   db: Database,
   tenant: Tenant,
@@ -45,7 +48,7 @@ export function writerOf(
         if (performance.now() >= until_ms) throw error;
       }
       await pause(1 + Math.random() * (sqliteLimits.pause_ms - 1));
-      batch.push(...join());
+      if (performance.now() < until_ms - db.busy_ms / 2) batch.push(...join());
     }
   };
 }
