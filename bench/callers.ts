@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -82,33 +83,24 @@ async function together(project: Project, work: Work, callers: number, journeys:
 export interface ShareOptions {
   readonly root: string;
   readonly callers: number;
-  readonly journeys: number;
 }
 
-export interface Share {
+interface Share {
   readonly ended_ms: number;
   readonly failures: number;
   readonly longest_ms: number;
 }
 
-/**
- * Journeys of each process before it is measured, until most of its code is compiled: eight processes would compile eight times in the time
- * that is compared, and one process once.
- */
-const WARM_UP = 64;
-
-/** The part of one process, once all of them are ready. */
-export async function callShare({ root, callers, journeys }: ShareOptions): Promise<Share> {
+/** The part of one process: for each number on its standard input so many journeys, and one line about them. */
+export async function callShare({ root, callers }: ShareOptions): Promise<void> {
   const project = await openProject(root);
-  await together(project, 'turn', callers, WARM_UP);
-  process.stdout.write('ready\n');
-  for await (const _ of process.stdin);
-  const loop = longestTurn();
-  const failures = await together(project, 'turn', callers, journeys);
-  const longest_ms = loop.end();
-  const ended_ms = Date.now();
+  for await (const line of createInterface(process.stdin)) {
+    const loop = longestTurn();
+    const failures = await together(project, 'turn', callers, Number(line));
+    const share: Share = { longest_ms: loop.end(), failures, ended_ms: Date.now() };
+    process.stdout.write(`${JSON.stringify(share)}\n`);
+  }
   await project.keyturn.close();
-  return { ended_ms, failures, longest_ms };
 }
 
 export interface ProcessTimes {
@@ -144,6 +136,12 @@ export async function measureProcesses({
   }
 }
 
+/**
+ * Journeys of each process before it is measured, until most of its code is compiled: eight processes would compile eight times in the time
+ * that is compared, and one process once. All of them stay for all rounds.
+ */
+const WARM_UP = 256;
+
 async function processesAt(
   root: string,
   { rounds, journeys, store }: { rounds: number; journeys: number; store?: string },
@@ -152,30 +150,40 @@ async function processesAt(
   const found: { one: number; many: number }[] = [];
   let failures = 0;
   let longest_ms = 0;
-  const rateOf = async (processes: number, callers: number) => {
-    const part = { root, callers, journeys: journeys / processes };
-    const started = await Promise.all(Array.from({ length: processes }, () => startShare(part)));
-    const at_ms = Date.now();
-    const shares = await Promise.all(started.map((begin) => begin()));
-    failures += shares.reduce((sum, share) => sum + share.failures, 0);
-    longest_ms = Math.max(longest_ms, ...shares.map((share) => share.longest_ms));
-    return (1000 * journeys) / (Math.max(...shares.map(({ ended_ms }) => ended_ms)) - at_ms);
+  const groupOf = async (processes: number, callers: number) => {
+    const members = Array.from({ length: processes }, () => startShare({ root, callers }));
+    await Promise.all(members.map(({ take }) => take(WARM_UP)));
+    const rate = async () => {
+      const at_ms = Date.now();
+      const shares = await Promise.all(members.map(({ take }) => take(journeys / processes)));
+      failures += shares.reduce((sum, share) => sum + share.failures, 0);
+      longest_ms = Math.max(longest_ms, ...shares.map((share) => share.longest_ms));
+      return (1000 * journeys) / (Math.max(...shares.map(({ ended_ms }) => ended_ms)) - at_ms);
+    };
+    return { rate, end: () => Promise.all(members.map(({ end }) => end())) };
   };
-  for (let round = 0; round < rounds; round++)
-    found.push({ one: await rateOf(1, PROCESSES * EACH), many: await rateOf(PROCESSES, EACH) });
-  const rates = [median(found.map(({ one }) => one)), median(found.map(({ many }) => many))] as const;
-  return { ratio: median(found.map(({ one, many }) => many / one)), rates, failures, longest_ms };
+  const one = await groupOf(1, PROCESSES * EACH);
+  const many = await groupOf(PROCESSES, EACH);
+  for (let round = 0; round < rounds; round++) found.push({ one: await one.rate(), many: await many.rate() });
+  await Promise.all([one.end(), many.end()]);
+  const rates = [median(found.map((each) => each.one)), median(found.map((each) => each.many))] as const;
+  return { ratio: median(found.map((each) => each.many / each.one)), rates, failures, longest_ms };
 }
 
-/** The same program, for one job more: it has opened the project and unlocked a key, and waits to begin. */
-async function startShare(options: ShareOptions): Promise<() => Promise<Share>> {
+/** The same program, for one job more. */
+function startShare(options: ShareOptions) {
   const child = spawn(process.execPath, [process.argv[1]!, 'callShare', JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-  await lines.next();
-  return async () => {
-    child.stdin.end();
-    return JSON.parse((await lines.next()).value);
+  return {
+    async take(journeys: number): Promise<Share> {
+      child.stdin.write(`${journeys}\n`);
+      return JSON.parse((await lines.next()).value);
+    },
+    async end(): Promise<void> {
+      child.stdin.end();
+      await once(child, 'exit');
+    },
   };
 }
