@@ -83,7 +83,7 @@ export function journeyContext(
     for (const written of entries) reader.keep(written);
     follower.grew();
   });
-  const follower = new Follower(store);
+  const follower = new Follower(store, (hash) => reader.known(hash)?.entry);
   const service_state = store.service_state ?? null;
   const starter = new Starter();
   return {
