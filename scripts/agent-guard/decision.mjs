@@ -38,9 +38,9 @@ const OBSTACLES = [
 /** Whatever the risk: each of these is a no. */
 export function dispatchesUnchecked(decide) {
   return ['LOW', 'MEDIUM', 'HIGH'].flatMap((risk) => {
-    const verdict = (over) => decide({ ...FACTS, risk, ...over }).decision;
-    if (verdict({}) !== 'DISPATCH') return [`a step with risk ${risk} and every check is not dispatched`];
-    return OBSTACLES.filter((over) => verdict(over) === 'DISPATCH').map(
+    const decision = (over) => decide({ ...FACTS, risk, ...over }).decision;
+    if (decision({}) !== 'DISPATCH') return [`a step with risk ${risk} and every check is not dispatched`];
+    return OBSTACLES.filter((over) => decision(over) === 'DISPATCH').map(
       (over) => `a step with risk ${risk} and ${JSON.stringify(over)} is dispatched`,
     );
   });

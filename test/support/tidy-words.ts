@@ -180,7 +180,6 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
   id: 'the operand of a command, and the schema of the value',
   main: 'the command line from sources, and the same from a build',
   name: 'the schema of a fact, and the same for the published schemas',
-  plans: 'the contract of the plans of the agent core, and the verbs of plans',
   screens: 'what each part of the console that is loaded later can draw',
   time: 'the schema of a fact, and the same for the published schemas',
 };

@@ -2,7 +2,7 @@ import { visible } from '../../canonical/visible.ts';
 import type { Result } from '../../keyturn.ts';
 import { isReasonCode, type ReasonCode, Refusal, refuse, remarks } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { nextCommand, planNamed } from '../conversation.ts';
+import { agentPlanNamed, nextCommand } from '../conversation.ts';
 import { provenBy, whoActs } from '../human.ts';
 import { meantBy } from '../operand.ts';
 import { type Opened, writing } from '../project.ts';
@@ -59,7 +59,7 @@ export function confirm(call: Call): Promise<Answer> {
     const conversation = await keyturn.conversations.status({ correlation_id });
     const answered = await (await spokenBy(keyturn, user_id)).confirm({
       correlation_id,
-      plan_id: planNamed(conversation, plan),
+      plan_id: agentPlanNamed(conversation, plan),
       user_id,
       text,
       ...(language !== undefined && { language }),
