@@ -41,7 +41,7 @@ function orderOf(queue: WaitingMap, name: string | null, now: number): OrderedQu
   return { mine, others, all: [...mine, ...others] };
 }
 
-export function placeInQueue(
+export function positionInQueue(
   { all }: OrderedQueue,
   intent_id: string,
 ): { readonly at: number; readonly of: number } {

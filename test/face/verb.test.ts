@@ -195,7 +195,7 @@ describe('the class Keyturn', () => {
       'keysOf',
       'now',
       'takeNonce',
-      'notifyPlaces',
+      'notifyPositions',
       'notifyTargets',
       'observed',
       'origin',

@@ -7,7 +7,7 @@ import { openAll } from '../deciding.ts';
 import { useKeys } from '../keys.ts';
 import { LookContext, useFreshLook } from '../look.ts';
 import { isStale, type Looked } from '../looked.ts';
-import { placeInQueue } from '../order.ts';
+import { positionInQueue } from '../order.ts';
 import { MoreOf } from '../part/deed.tsx';
 import { Icon, Tag } from '../part/icon.tsx';
 import { LookedDeed } from '../part/looked-deed.tsx';
@@ -116,7 +116,7 @@ export function DecisionScreen({ intent_id }: { readonly intent_id: string }) {
 /** State, end, and place in the queue. */
 function Bar({ intent }: { readonly intent: Intent }) {
   const now = useNow(10_000);
-  const { at, of } = placeInQueue(useOrder(), intent.intent_id);
+  const { at, of } = positionInQueue(useOrder(), intent.intent_id);
   const { name } = useMe();
   const others = intent.reviewers && !intent.reviewers.includes(name ?? '') ? intent.reviewers : null;
   const left = Date.parse(intent.expires_at) - now;
