@@ -471,7 +471,7 @@ export { type ControlPlane, issueAnswer, issueAsked } from './journey/control-pl
 export type { Progress } from './journey/derived.ts';
 export type { Executed, ExecuteRequest } from './journey/execute.ts';
 export type { PolicyDiff } from './journey/policy.ts';
-export type { PolicyFilesStanding } from './journey/policy-files.ts';
+export type { PolicyFilesComparison } from './journey/policy-files.ts';
 export type { Queue, Served } from './journey/queue.ts';
 export { actionOf, executorIn, neededScope } from './journey/reach.ts';
 export { Cancelled } from './journey/run-words.ts';

@@ -6,7 +6,7 @@ const SEEN = {
   simulation_id: 'note.add',
   version: 1,
   definition: D,
-  standing: 'ACTIVE',
+  status: 'ACTIVE',
   activated: D,
   found: D,
   differs: [],
@@ -22,9 +22,9 @@ const FACTS = {
   confirmation: 'YES',
 };
 const OBSTACLES = [
-  { simulations: [{ ...SEEN, standing: 'NOT_REGISTERED' }] },
-  { simulations: [{ ...SEEN, standing: 'NOT_ACTIVE' }] },
-  { simulations: [SEEN, { ...SEEN, standing: 'NOT_ACTIVE' }] },
+  { simulations: [{ ...SEEN, status: 'NOT_REGISTERED' }] },
+  { simulations: [{ ...SEEN, status: 'NOT_ACTIVE' }] },
+  { simulations: [SEEN, { ...SEEN, status: 'NOT_ACTIVE' }] },
   { simulations: [{ ...SEEN, differs: ['argv'] }] },
   { access: 'DENY' },
   { access: 'AP_REQUIRED', approved: false },

@@ -98,7 +98,7 @@ async function turnOf(
   const draft = draftOf(journey, current, definition, intentIdOf(weighed.record.idempotency_key));
   return draftTurn(journey, draft, {
     signer: requireCoreKey(context),
-    delegation: known?.standing_delegation ?? refuse('SIMULATION_NOT_ACTIVE'),
+    delegation: known?.own_delegation ?? refuse('SIMULATION_NOT_ACTIVE'),
     on_behalf_of: user_id,
     is_ordered,
     requireMeant: async (intent, { envelope, effect }) => {

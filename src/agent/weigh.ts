@@ -135,9 +135,9 @@ export async function seenIn(
   const seen: Seen[] = [];
   for (const one of asked(plan, step)) {
     const found = await known(one.simulation_id);
-    const standing = registeredAs(found, one, now);
-    const { differs, ...rest } = standing === 'ACTIVE' ? await held(found!) : UNHELD;
-    seen.push({ standing, differs: [...differs], ...one, ...rest });
+    const status = registeredAs(found, one, now);
+    const { differs, ...rest } = status === 'ACTIVE' ? await held(found!) : UNHELD;
+    seen.push({ status, differs: [...differs], ...one, ...rest });
   }
   return seen;
 }
@@ -176,7 +176,7 @@ function registeredAs(
   known: Registered | null,
   { version, definition }: AskedFor,
   now: Date,
-): DispatchFacts['simulations'][number]['standing'] {
+): DispatchFacts['simulations'][number]['status'] {
   if (known === null) return 'NOT_REGISTERED';
   const is_over = known.expires_at !== null && Date.parse(known.expires_at) <= now.getTime();
   const is_same = known.version === version && known.definition === definition;

@@ -111,7 +111,7 @@ export const agentBodies = {
      * The delegation under which a lexicon YES may dispatch it. It is not called `delegation`: that names what a
      * signature rests on, and this act is signed by a human only.
      */
-    standing_delegation: uuid.nullable(),
+    own_delegation: uuid.nullable(),
     /** The delegation of the activation before this act, which ends with it, as the human who signs knows it. */
     replaces: uuid.nullable(),
     expires_at: time.nullable(),

@@ -219,7 +219,7 @@ function pipeline(utterance: string, correlation_id: string, definitions: typeof
           simulation_id: step.simulation_id,
           version: 1,
           definition: step.definition,
-          standing: 'ACTIVE',
+          status: 'ACTIVE',
           ...HELD,
         },
       ],
@@ -269,9 +269,7 @@ describe('the same inputs and snapshots', () => {
 
 describe('the decision to dispatch', () => {
   const facts: DispatchFacts = {
-    simulations: [
-      { simulation_id: 'a', version: 1, definition: 'a'.repeat(64), standing: 'ACTIVE', ...HELD },
-    ],
+    simulations: [{ simulation_id: 'a', version: 1, definition: 'a'.repeat(64), status: 'ACTIVE', ...HELD }],
     access: 'ALLOW',
     risk: 'LOW',
     same_registry: true,
@@ -280,8 +278,8 @@ describe('the decision to dispatch', () => {
     confirmation_required: true,
     confirmation: 'YES',
   };
-  const standing = (one: 'NOT_ACTIVE' | 'NOT_REGISTERED') => ({
-    simulations: [{ ...facts.simulations[0]!, standing: one }],
+  const registered = (one: 'NOT_ACTIVE' | 'NOT_REGISTERED') => ({
+    simulations: [{ ...facts.simulations[0]!, status: one }],
   });
 
   it.each([
@@ -312,8 +310,8 @@ describe('the decision to dispatch', () => {
       { access: 'DENY', approved: true },
       'ACCESS_SCOPE_VIOLATION',
     ],
-    ['it is not active', standing('NOT_ACTIVE'), 'SIMULATION_NOT_ACTIVE'],
-    ['it is not registered', standing('NOT_REGISTERED'), 'SIMULATION_NOT_REGISTERED'],
+    ['it is not active', registered('NOT_ACTIVE'), 'SIMULATION_NOT_ACTIVE'],
+    ['it is not registered', registered('NOT_REGISTERED'), 'SIMULATION_NOT_REGISTERED'],
   ] as const)('is fixed when %s', (_, over, reason_code) => {
     const decided = decide({ ...facts, ...(over as Partial<DispatchFacts>) });
     expect(decided.reason_code).toBe(reason_code);

@@ -40,7 +40,7 @@ export async function activeFact(
   const { registered } = await keyturn.simulations.get({ id: simulation_id });
   const activated = registered?.bound ?? null;
   const held = { activated, found: activated, differs: [] };
-  return { simulation_id, version, definition, standing: 'ACTIVE', ...held };
+  return { simulation_id, version, definition, status: 'ACTIVE', ...held };
 }
 
 export async function asCore<T>(

@@ -57,7 +57,7 @@ const STEP_PAIRS = `
 const pairsOf = (text: string) => new Set(text.trim().split(/\s+/));
 
 /** A state that no story led to: everything that could stand in the way of a move is out of it. */
-function standing(plan: Partial<AgentPlan>, one: Partial<AgentStep> = {}): AgentState {
+function having(plan: Partial<AgentPlan>, one: Partial<AgentStep> = {}): AgentState {
   const state = fold(received(), planned());
   const known = state.plans[0]!;
   return { ...state, plans: [{ ...known, ...plan, steps: [{ ...known.steps[0]!, ...one }] }] };
@@ -85,7 +85,7 @@ describe('a plan and its steps', () => {
     const legal = pairsOf(PLAN_PAIRS);
     for (const from of AGENT_PLAN_STATES)
       for (const to of [...new Set([...AGENT_PLAN_STATES, ...STEP_STATES])]) {
-        const state = standing({ state: from }, { state: ENDS[to as AgentPlanStatus] ?? 'READY' });
+        const state = having({ state: from }, { state: ENDS[to as AgentPlanStatus] ?? 'READY' });
         const code = codeOf(() => nextAgent(state, moved(null, from, to), AT));
         expect(code, `${from}>${to}`).toBe(legal.has(`${from}>${to}`) ? null : 'AGENT_TRANSITION_ILLEGAL');
       }
@@ -102,7 +102,7 @@ describe('a plan and its steps', () => {
     const full = { idempotency_key: KEY, intent_id: INTENT, execution_id: RUN, outcome: KEY };
     for (const from of STEP_STATES)
       for (const to of [...new Set([...AGENT_PLAN_STATES, ...STEP_STATES])]) {
-        const state = standing({ state: 'IN_PROGRESS' }, { state: from, ...agreed });
+        const state = having({ state: 'IN_PROGRESS' }, { state: from, ...agreed });
         const move = moved(STEP, from, to, { ...full, dispatch_decision_hash: KEY });
         const code = codeOf(() => nextAgent(state, move, AT));
         expect(code, `${from}>${to}`).toBe(legal.has(`${from}>${to}`) ? null : 'AGENT_TRANSITION_ILLEGAL');
@@ -113,7 +113,7 @@ describe('a plan and its steps', () => {
     for (const present of AGENT_PLAN_STATES)
       for (const from of AGENT_PLAN_STATES.filter((other) => other !== present))
         for (const to of AGENT_PLAN_STATES) {
-          const state = standing({ state: present }, { state: 'SKIPPED' });
+          const state = having({ state: present }, { state: 'SKIPPED' });
           expect(
             codeOf(() => nextAgent(state, moved(null, from, to), AT)),
             `${present} ${from}>${to}`,
@@ -121,7 +121,7 @@ describe('a plan and its steps', () => {
         }
     for (const present of STEP_STATES)
       for (const from of STEP_STATES.filter((other) => other !== present)) {
-        const state = standing({ state: 'IN_PROGRESS' }, { state: present });
+        const state = having({ state: 'IN_PROGRESS' }, { state: present });
         expect(codeOf(() => nextAgent(state, moved(STEP, from, 'SKIPPED'), AT))).toBe(
           'AGENT_TRANSITION_ILLEGAL',
         );
@@ -151,11 +151,11 @@ describe('a plan and its steps', () => {
       ['FAILED', 'SUCCEEDED'],
     ] as const)
       await expectRefusal('AGENT_TRANSITION_ILLEGAL', () =>
-        nextAgent(standing(all, { state: one }), moved(null, 'IN_PROGRESS', to), AT),
+        nextAgent(having(all, { state: one }), moved(null, 'IN_PROGRESS', to), AT),
       );
     for (const to of ['PAUSED', 'WAITING_CONFIRM'] as const)
       await expectRefusal('AGENT_TRANSITION_ILLEGAL', () =>
-        nextAgent(standing(all, { state: 'EXECUTING' }), moved(null, 'IN_PROGRESS', to), AT),
+        nextAgent(having(all, { state: 'EXECUTING' }), moved(null, 'IN_PROGRESS', to), AT),
       );
   });
 

@@ -117,7 +117,7 @@ async function spokenBy(keyturn: Opened, user: string | undefined): Promise<Open
 }
 
 async function told(call: Call, keyturn: Opened, answered: AgentAnswer | AgentTurn): Promise<Answer> {
-  if (!call.options.json) say(2, standing(answered, await commandAfter(keyturn, answered)));
+  if (!call.options.json) say(2, conversationLines(answered, await commandAfter(keyturn, answered)));
   const refusal = refusalOf(answered, call.operands.at(-1) ?? '');
   const answer = { result: answered, lines: linesOf(answered), is_plain: true };
   return refusal === null ? answer : { ...answer, refusal };
@@ -147,7 +147,10 @@ function escaped(character: string): string {
 }
 
 /** For the program that relays the conversation: which one it is, and what it waits for. */
-function standing({ correlation_id, kind, reason_code }: AgentAnswer, next: string | null): string[] {
+function conversationLines(
+  { correlation_id, kind, reason_code }: AgentAnswer,
+  next: string | null,
+): string[] {
   const shown = `Conversation: ${correlation_id} (${kind}, ${reason_code})`;
   return (next === null ? [shown] : [shown, `Next: ${next}`]).map(visible);
 }

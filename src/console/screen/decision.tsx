@@ -127,12 +127,12 @@ function Bar({ intent }: { readonly intent: Intent }) {
         Queue
       </a>
       <span class="not-narrow">
-        {intent.standing !== 'waiting' && capital(intent.standing)}
-        {intent.standing === 'waiting' &&
+        {intent.status_word !== 'waiting' && capital(intent.status_word)}
+        {intent.status_word === 'waiting' &&
           (others ? `Waits for ${others.map(visible).join(', ')}` : 'Waiting for you')}
       </span>
       <span class="end">
-        {intent.standing === 'waiting' && (
+        {intent.status_word === 'waiting' && (
           <span>
             Expires <time dateTime={intent.expires_at}>in {span(left)}</time>
           </span>

@@ -40,7 +40,7 @@ async function* waitingIn(keyturn: Keyturn) {
   let cursor: string | null = null;
   for (let page = 0; page < notifyLimits.pages; page += 1) {
     const asked = {
-      standing: 'waiting',
+      status_word: 'waiting',
       limit: notifyLimits.page_rows,
       ...(cursor !== null && { cursor }),
     } as const;
