@@ -16,7 +16,7 @@ export async function addRunRows(project: Project, count: number): Promise<void>
   const { keyturn } = project;
   const { intent_id, hash, seen } = await turnedIntent(project);
   await keyturn.runs.run({ intent_id, hash, seen });
-  const { standing: _, ...intent } = await keyturn.intents.get({ intent_id });
+  const { status_word: _, ...intent } = await keyturn.intents.get({ intent_id });
   const { execution_id, capability_id } = intent.runs[0]!;
   const db = await connect(keyturn.layout.store, 'write');
   const made = new Map<string, Model>();

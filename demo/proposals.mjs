@@ -42,7 +42,7 @@ const PROPOSALS = [
 
 /** Proposes what does not wait from an earlier start. Returns all that waits. */
 export async function proposeAll(intents, say) {
-  const { intents: earlier } = await intents.list({ standing: 'waiting' });
+  const { intents: earlier } = await intents.list({ status_word: 'waiting' });
   const waiting = [];
   for (const asked of PROPOSALS) {
     const goal = asked.declared_goal;
@@ -63,7 +63,7 @@ export async function proposeAll(intents, say) {
 export function tellOutcomes(intents, waiting, say) {
   for (const { intent_id, goal } of waiting)
     intents.waitFor({ intent_id }).then(
-      ({ standing }) => say(`bot hears: ${goal}: ${standing}`),
+      ({ status_word }) => say(`bot hears: ${goal}: ${status_word}`),
       // The service is gone: there is nothing to hear any more.
       () => {},
     );

@@ -99,9 +99,9 @@ def main(tool, arguments, goal):
     if result is None:
         print("withdrawn")
         return 3
-    print(result["standing"], result["reason"] or "")
+    print(result["status_word"], result["reason"] or "")
     print(((result["run"] or {}).get("output") or {}).get("stdout", ""), end="")
-    return 0 if result["standing"] == "succeeded" else 1
+    return 0 if result["status_word"] == "succeeded" else 1
 
 
 if __name__ == "__main__":

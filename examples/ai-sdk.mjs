@@ -7,8 +7,8 @@ export function gated(keyturn, name, description, inputSchema) {
     const asked = { issuer: 'bot', declared_goal: description, effect, idempotency_key: toolCallId };
     const { intent_id, receipt } = await keyturn.intents.propose(asked);
     try {
-      const { standing, reason, run } = await keyturn.intents.waitFor({ intent_id, signal: abortSignal });
-      return run?.output.stdout || `Not run: ${reason ?? standing}`;
+      const { status_word, reason, run } = await keyturn.intents.waitFor({ intent_id, signal: abortSignal });
+      return run?.output.stdout || `Not run: ${reason ?? status_word}`;
     } catch (error) {
       await keyturn.intents.withdraw({ intent_id, receipt, reason: 'The program was stopped.' });
       throw error;

@@ -9,8 +9,8 @@ export function gated(keyturn, name, description, schema) {
     const asked = { issuer: 'bot', declared_goal: description, effect, idempotency_key: toolCall.id };
     const { intent_id, receipt } = await keyturn.intents.propose(asked);
     try {
-      const { standing, reason, run } = await keyturn.intents.waitFor({ intent_id, signal });
-      return run?.output.stdout || (reason ?? standing);
+      const { status_word, reason, run } = await keyturn.intents.waitFor({ intent_id, signal });
+      return run?.output.stdout || (reason ?? status_word);
     } catch (error) {
       await keyturn.intents.withdraw({ intent_id, receipt, reason: 'The graph was stopped.' });
       throw error;

@@ -12,8 +12,8 @@ server.registerTool('backup', { description, inputSchema }, async ({ file, why }
   const effect = { kind: 'tool', tool: 'backup', arguments: { file } };
   const { intent_id, receipt } = await keyturn.intents.propose({ issuer: 'bot', declared_goal: why, effect });
   try {
-    const { standing, reason } = await keyturn.intents.waitFor({ intent_id, signal });
-    return { content: [{ type: 'text', text: reason ?? standing }], isError: standing !== 'succeeded' };
+    const { status_word, reason } = await keyturn.intents.waitFor({ intent_id, signal });
+    return { content: [{ type: 'text', text: reason ?? status_word }], isError: status_word !== 'succeeded' };
   } catch (error) {
     // The client no longer waits, so a human must not approve it any more.
     await keyturn.intents.withdraw({ intent_id, receipt, reason: 'The client went away.' });

@@ -7,8 +7,8 @@ export function gated(keyturn, name, description, parameters) {
     const asked = { issuer: 'bot', declared_goal: description, effect, idempotency_key: toolCall.callId };
     const { intent_id, receipt } = await keyturn.intents.propose(asked);
     try {
-      const { standing, reason, run } = await keyturn.intents.waitFor({ intent_id, signal });
-      return run?.output.stdout || `Not run: ${reason ?? standing}`;
+      const { status_word, reason, run } = await keyturn.intents.waitFor({ intent_id, signal });
+      return run?.output.stdout || `Not run: ${reason ?? status_word}`;
     } catch (error) {
       await keyturn.intents.withdraw({ intent_id, receipt, reason: 'The agent was stopped.' });
       throw error;

@@ -62,7 +62,7 @@ import {
 } from './project/keys.ts';
 import { type Layout, requireProject } from './project/layout.ts';
 import { keepNonces } from './project/nonces.ts';
-import { type NotifyPlaces, notifyPlaces } from './project/notify-file.ts';
+import { type NotifyPositions, notifyPositions } from './project/notify-file.ts';
 import { openLedger } from './project/open.ts';
 import type { RepairRequest } from './project/repair.ts';
 import type { RestoreRequest } from './project/restore.ts';
@@ -123,7 +123,7 @@ export class Keyturn {
   readonly #telemetry: Telemetry;
   #token_uses: TokenUses | null = null;
   #nonces: Nonces | null = null;
-  #notify_places: NotifyPlaces | null = null;
+  #notify_positions: NotifyPositions | null = null;
   #service_state: ServiceState | null = null;
   declare readonly intents: Methods<Verbs['intents']>;
   declare readonly plans: Methods<Verbs['plans']>;
@@ -380,9 +380,9 @@ export class Keyturn {
   };
   /** Where notifications go, by the file of this host alone; and how far each was told. */
   notifyTargets = () => readTargets(this.layout);
-  get notifyPlaces(): NotifyPlaces {
-    this.#notify_places ??= notifyPlaces(this.layout, this.#context.store.service_state);
-    return this.#notify_places;
+  get notifyPositions(): NotifyPositions {
+    this.#notify_positions ??= notifyPositions(this.layout, this.#context.store.service_state);
+    return this.#notify_positions;
   }
   /** A secret of this host. It is kept nowhere. */
   secret = async (name: string): Promise<string> => (await this.#context.secrets([name])).get(name)!;
@@ -471,7 +471,7 @@ export { type ControlPlane, issueAnswer, issueAsked } from './journey/control-pl
 export type { Progress } from './journey/derived.ts';
 export type { Executed, ExecuteRequest } from './journey/execute.ts';
 export type { PolicyDiff } from './journey/policy.ts';
-export type { PolicyFilesStanding } from './journey/policy-files.ts';
+export type { PolicyFilesComparison } from './journey/policy-files.ts';
 export type { Queue, Served } from './journey/queue.ts';
 export { actionOf, executorIn, neededScope } from './journey/reach.ts';
 export { Cancelled } from './journey/run-words.ts';
@@ -487,7 +487,7 @@ export { parseDuration } from './project/duration.ts';
 export type { NotifyTarget } from './project/executor-file.ts';
 export type { JoinedLedger } from './project/join.ts';
 export { keepLogin, type RemoteLogin, readLogin, removeLogin } from './project/login-file.ts';
-export type { NotifyPlace } from './project/notify-file.ts';
+export type { NotifyPosition } from './project/notify-file.ts';
 export { explain, isReasonCode, type ReasonCode, Refusal, reasonCodes } from './refusal.ts';
 export type { ServiceState } from './store/store.ts';
 export { type Absence, isAbsent, type Printed, type Story, type Told } from './story/tell.ts';

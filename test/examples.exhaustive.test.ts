@@ -69,7 +69,7 @@ describe('the examples', () => {
     const { child } = started(p, ['client.mjs']);
     const { intent_id } = await nextOf(p);
     child.kill('SIGUSR2');
-    expect((await p.keyturn.intents.waitFor({ intent_id })).standing).toBe('withdrawn');
+    expect((await p.keyturn.intents.waitFor({ intent_id })).status_word).toBe('withdrawn');
   });
 
   const GRAPH = `

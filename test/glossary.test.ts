@@ -20,8 +20,8 @@ describe('docs/glossary.md', () => {
   });
 
   it('has every word that an intent can stand at', () => {
-    for (const standing of STATUS_WORDS)
-      expect(text).toContain(standing === 'approval expired' ? 'expired' : standing.toLowerCase());
+    for (const word of STATUS_WORDS)
+      expect(text).toContain(word === 'approval expired' ? 'expired' : word.toLowerCase());
   });
 
   it('has what every kind of fact is about', () => {

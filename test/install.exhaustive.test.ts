@@ -142,11 +142,11 @@ describe('the package, from the registry', () => {
     onTestFinished(() => client.close());
     const path = join(notes, 'first.txt');
     const called = client.callTool({ name: 'files__write_file', arguments: { path, content: 'turned' } });
-    const standings = (): string[] =>
+    const words = (): string[] =>
       JSON.parse(keyturn('list', '--json').stdout).result.intents.map(
-        (one: { standing: string }) => one.standing,
+        (one: { status_word: string }) => one.status_word,
       );
-    await expect.poll(standings, { timeout: 20_000 }).toContain('waiting');
+    await expect.poll(words, { timeout: 20_000 }).toContain('waiting');
     expect(existsSync(path)).toBe(false);
     await asAda(['turn'], ['Turn the key?', 'y']);
     expect(await called).toMatchObject({

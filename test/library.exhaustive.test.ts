@@ -90,12 +90,12 @@ describe('docs/library.md', () => {
     expect((await send('POST', '', asked, key)).body.intent_id).toBe(intent_id);
     const result = send('GET', intent_id!);
     await turnNext(p);
-    expect(await result).toMatchObject({ status: 200, body: { standing: 'succeeded' } });
+    expect(await result).toMatchObject({ status: 200, body: { status_word: 'succeeded' } });
     expect(existsSync(join(p.root, 'backups/numbers.txt'))).toBe(true);
     const second = (await send('POST', '', asked)).body;
     const back = { goal: 'Not needed any more', receipt: second.receipt };
     expect((await send('DELETE', second.intent_id!, back)).status).toBe(200);
-    expect((await send('GET', second.intent_id!)).body.standing).toBe('withdrawn');
+    expect((await send('GET', second.intent_id!)).body.status_word).toBe('withdrawn');
     expect((await send('GET', 'nothing')).body.code).toBe('ID_MALFORMED');
   });
 });

@@ -24,9 +24,11 @@ import {
   noVagueNames,
   oneBuilder,
   oneMeaning,
+  ownedWords,
   plainComments,
   plainMessages,
   plainPages,
+  staleOwnedWords,
   staleSharedNames,
   titlesReadAsSentences,
 } from './support/tidy-words.ts';
@@ -130,6 +132,11 @@ describe('the tree', () => {
   it('a name that is exported means one thing', () => {
     expect(oneMeaning(files)).toEqual([]);
     expect(staleSharedNames(files)).toEqual([]);
+  });
+
+  it('standing, plan, snapshot, verdict and place each mean one thing', () => {
+    expect(ownedWords(files)).toEqual([]);
+    expect(staleOwnedWords(files)).toEqual([]);
   });
 
   it('a limit stands in limits.ts', () => {
@@ -289,6 +296,13 @@ const PLANTED: readonly (readonly [what: string, check: Check, ...planted: Sourc
     at('src/store/postgres/a.ts', 'export const read = 1;'),
     at('src/store/b.ts', 'export function read() {}'),
   ],
+  ['a word of the gate elsewhere', ownedWords, at('src/journey/a.ts', 'export interface RunStanding {}')],
+  [
+    'a plan of the agent core that does not say so',
+    ownedWords,
+    at('src/agent/a.ts', 'export const PLANS = 1;'),
+  ],
+  ['a plan of something else', ownedWords, at('src/store/a.ts', 'export type PlannedRow = 1;')],
   ['a time beside its code', limitsInOnePlace, at('src/gate/a.ts', 'const WAIT_MS = 2 * 60_000;')],
   [
     'a small time beside its code',

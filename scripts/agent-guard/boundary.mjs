@@ -143,16 +143,16 @@ function disorder(tree) {
   });
 }
 
-/** What each of these says about the verdict, word by word: a condition more is a step that runs against its decision. */
+/** What each of these says about the decision, word by word: a condition more is a step that runs against its decision. */
 const HEEDED = {
-  isDispatched: ["return verdict.reason_code === 'STEP_DISPATCHED';"],
+  isDispatched: ["return decided.reason_code === 'STEP_DISPATCHED';"],
   startOnce: [
     'if (turned === null || turned.refusal) return await stepRefused(context, current, weighed, turned);',
     'if (!isDispatched(weighed)) return await awaitApprover(context, current, weighed, turned);',
   ],
   turnOf: [
     'const is_ordered = isDispatched(weighed);',
-    "if (!is_ordered && weighed.verdict.reason_code !== 'ACCESS_AP_REQUIRED') return null;",
+    "if (!is_ordered && weighed.decided.reason_code !== 'ACCESS_AP_REQUIRED') return null;",
   ],
 };
 
@@ -171,7 +171,7 @@ function unheeded(tree) {
       places.every((place, i) => place >= 0 && (i === 0 || place > places[i - 1])) &&
       starts.length <= 1 &&
       starts.every(({ pos }) => pos > statements[places.at(-1)].pos);
-    return heeds ? [] : [`${EXECUTOR}: ${name} does not do what the verdict says`];
+    return heeds ? [] : [`${EXECUTOR}: ${name} does not do what the decision says`];
   });
 }
 

@@ -6,7 +6,7 @@ const SEEN = {
   simulation_id: 'note.add',
   version: 1,
   definition: D,
-  standing: 'ACTIVE',
+  status: 'ACTIVE',
   activated: D,
   found: D,
   differs: [],
@@ -22,9 +22,9 @@ const FACTS = {
   confirmation: 'YES',
 };
 const OBSTACLES = [
-  { simulations: [{ ...SEEN, standing: 'NOT_REGISTERED' }] },
-  { simulations: [{ ...SEEN, standing: 'NOT_ACTIVE' }] },
-  { simulations: [SEEN, { ...SEEN, standing: 'NOT_ACTIVE' }] },
+  { simulations: [{ ...SEEN, status: 'NOT_REGISTERED' }] },
+  { simulations: [{ ...SEEN, status: 'NOT_ACTIVE' }] },
+  { simulations: [SEEN, { ...SEEN, status: 'NOT_ACTIVE' }] },
   { simulations: [{ ...SEEN, differs: ['argv'] }] },
   { access: 'DENY' },
   { access: 'AP_REQUIRED', approved: false },
@@ -38,9 +38,9 @@ const OBSTACLES = [
 /** Whatever the risk: each of these is a no. */
 export function dispatchesUnchecked(decide) {
   return ['LOW', 'MEDIUM', 'HIGH'].flatMap((risk) => {
-    const verdict = (over) => decide({ ...FACTS, risk, ...over }).decision;
-    if (verdict({}) !== 'DISPATCH') return [`a step with risk ${risk} and every check is not dispatched`];
-    return OBSTACLES.filter((over) => verdict(over) === 'DISPATCH').map(
+    const decision = (over) => decide({ ...FACTS, risk, ...over }).decision;
+    if (decision({}) !== 'DISPATCH') return [`a step with risk ${risk} and every check is not dispatched`];
+    return OBSTACLES.filter((over) => decision(over) === 'DISPATCH').map(
       (over) => `a step with risk ${risk} and ${JSON.stringify(over)} is dispatched`,
     );
   });

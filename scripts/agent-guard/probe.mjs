@@ -191,12 +191,12 @@ export async function probes(root) {
   try {
     const load = (path) => import(pathToFileURL(join(root, path)).href);
     const { parsePacket } = await load('src/finder/packet.ts');
-    const { envelopes, plans } = await load('src/agent/contracts.ts');
+    const { envelopes, agentPlans } = await load('src/agent/contracts.ts');
     const { parseSimulation } = await load('src/finder/simulation.ts');
     const { parseEvent } = await load('src/event/event.ts');
     const { decide } = await load('src/agent/decide.ts');
     const simulation = (value) => parseSimulation('probe.yaml', JSON.stringify(value));
-    const stepIn = (step) => plans.check({ ...PLAN, ordered_steps: [step] });
+    const stepIn = (step) => agentPlans.check({ ...PLAN, ordered_steps: [step] });
     const as_tool = { simulation_id: 'tool:note' };
     return {
       decisions: dispatchesUnchecked(decide),
@@ -215,7 +215,7 @@ export async function probes(root) {
       refs: [
         ...refusesWithout('a dispatch envelope', envelopes.check, ENVELOPE, refsOf(ENVELOPE)),
         ...refusesWithout('a step', stepIn, STEP, refsOf(STEP)),
-        ...refusesWithout('a plan', plans.check, PLAN, refsOf(PLAN)),
+        ...refusesWithout('a plan', agentPlans.check, PLAN, refsOf(PLAN)),
         ...refusesWithout('a move', (refs) => parseEvent(movedWith(refs)), REFS, refsOf(REFS)),
       ],
     };

@@ -1,4 +1,4 @@
-import { type AgentPlan, type AgentState, currentStep, isOver, livePlan } from '../gate/agent-state.ts';
+import { type AgentPlan, type AgentState, currentStep, isOver, liveAgentPlan } from '../gate/agent-state.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { cancelledAnswer, confirmAnswer, pausedAnswer } from './answer.ts';
 import type { AgentAnswer, Confirm, Dispatched, Paused } from './answer-shape.ts';
@@ -10,7 +10,7 @@ import { observedDispatch } from './observe.ts';
 import { readResult } from './result.ts';
 import { definitionOf } from './snapshot.ts';
 import { languageLeft, sayingsIn, spokenLanguage } from './spoken.ts';
-import { envelopeOf, type StepInPlan, stepInPlan } from './step-in-plan.ts';
+import { envelopeOf, type StepInAgentPlan, stepInAgentPlan } from './step-in-plan.ts';
 import { weigh } from './weigh.ts';
 
 /**
@@ -22,15 +22,15 @@ export async function advance(
   context: AgentContext,
   correlation_id: string,
   user_id: string | undefined,
-  only?: Pick<StepInPlan, 'plan' | 'step'>,
+  only?: Pick<StepInAgentPlan, 'plan' | 'step'>,
 ): Promise<AgentAnswer> {
   const state = await requireCorrelation(context, correlation_id, user_id);
-  const plan = livePlan(state);
+  const plan = liveAgentPlan(state);
   const step = plan && currentStep(plan);
   const meant = only && state.plans.find(({ plan_id }) => plan_id === only.plan.plan_id);
   if (!plan || !step || (only && (plan !== meant || step.step_id !== only.step.step_id)))
     return answerNow(context, state, meant);
-  const current = await stepInPlan(context, state, plan, step.step_id);
+  const current = await stepInAgentPlan(context, state, plan, step.step_id);
   switch (step.state) {
     case 'PENDING':
       await openNext(context, current);
@@ -44,12 +44,15 @@ export async function advance(
   }
 }
 
-function envelope({ journey }: AgentContext, current: StepInPlan) {
+function envelope({ journey }: AgentContext, current: StepInAgentPlan) {
   return envelopeOf(current, journey.store.tenant);
 }
 
 /** The next step of a plan that waited for the next turn. */
-async function openNext(context: AgentContext, { state, plan, plan_now, step }: StepInPlan): Promise<void> {
+async function openNext(
+  context: AgentContext,
+  { state, plan, plan_now, step }: StepInAgentPlan,
+): Promise<void> {
   const { user_id } = state;
   const now = context.journey.clock();
   const weighed = await weigh(context, { user_id, plan, step, confirmation: null, now });
@@ -58,7 +61,11 @@ async function openNext(context: AgentContext, { state, plan, plan_now, step }: 
   await context.journey.store.commit({ events, objects });
 }
 
-async function dispatched(context: AgentContext, before: StepInPlan, done: Dispatched): Promise<AgentAnswer> {
+async function dispatched(
+  context: AgentContext,
+  before: StepInAgentPlan,
+  done: Dispatched,
+): Promise<AgentAnswer> {
   const { correlation_id, plan_id } = before.plan;
   const { step_id } = before.step;
   if (done.kind === 'AWAITS_APPROVER') {
@@ -80,11 +87,11 @@ async function dispatched(context: AgentContext, before: StepInPlan, done: Dispa
 
 /** The prompt for the next step comes with the outcome of this one, and as with the first: looked at before it is shown. */
 async function promptNext(context: AgentContext, state: AgentState): Promise<AgentState> {
-  const plan = livePlan(state);
+  const plan = liveAgentPlan(state);
   const step = plan && currentStep(plan);
   if (plan?.state !== 'PAUSED' || step?.state !== 'PENDING' || !step.confirmation_required) return state;
   try {
-    await openNext(context, await stepInPlan(context, state, plan, step.step_id));
+    await openNext(context, await stepInAgentPlan(context, state, plan, step.step_id));
   } catch (error) {
     // Another process was faster, or it is not to be: the ledger says so. What was done is told all the same.
     if (!(error instanceof Refusal)) throw error;
@@ -125,14 +132,14 @@ async function nextOf(
 ): Promise<Confirm | Paused | null> {
   const step = isOver(plan) ? null : currentStep(plan);
   if (!step) return null;
-  const current = await stepInPlan(context, state, plan, step.step_id);
+  const current = await stepInAgentPlan(context, state, plan, step.step_id);
   return step.state === 'WAITING_CONFIRM' ? waiting(context, current) : pausedAnswer(current);
 }
 
 /** The prompt, in the language of the conversation. */
 export async function waiting(
   context: AgentContext,
-  current: StepInPlan,
+  current: StepInAgentPlan,
   reason_code?: 'CONFIRMATION_AMBIGUOUS',
   language?: string,
 ): Promise<Confirm> {
@@ -153,7 +160,7 @@ export async function answerNow(
 
 async function stands(context: AgentContext, state: AgentState, plan: AgentPlan): Promise<AgentAnswer> {
   const step = currentStep(plan)!;
-  const current = await stepInPlan(context, state, plan, step.step_id);
+  const current = await stepInAgentPlan(context, state, plan, step.step_id);
   if (step.state === 'WAITING_CONFIRM') return waiting(context, current);
   const awaits = step.state === 'READY' ? (step.access?.intent_id ?? null) : null;
   return awaits === null ? pausedAnswer(current) : awaited(context, current, awaits);
@@ -168,7 +175,11 @@ async function endOf(context: AgentContext, state: AgentState, plan: AgentPlan):
   return outcomeAnswer(context, state, plan.plan_id, done);
 }
 
-async function awaited(context: AgentContext, current: StepInPlan, intent_id: string): Promise<AgentAnswer> {
+async function awaited(
+  context: AgentContext,
+  current: StepInAgentPlan,
+  intent_id: string,
+): Promise<AgentAnswer> {
   const hash = (await context.journey.store.find('intent', intent_id))?.hash ?? refuse('INTENT_NOT_FOUND');
   return dispatched(context, current, { kind: 'AWAITS_APPROVER', intent_id, hash });
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { PLAN_STATES } from '../event/agent.ts';
+import { AGENT_PLAN_STATES } from '../event/agent.ts';
 import { digest, uuid } from '../event/shape.ts';
 import { packetShape } from '../finder/packet.ts';
 import { executionOutcome } from './contracts.ts';
@@ -86,7 +86,7 @@ function answers<M extends z.ZodRawShape>(more: M) {
       kind: z.literal('OUTCOME'),
       ...shared,
       plan_id: digest,
-      plan_state: z.enum(PLAN_STATES),
+      plan_state: z.enum(AGENT_PLAN_STATES),
       outcome,
       outcome_ref: digest,
       is_duplicate: z.boolean(),

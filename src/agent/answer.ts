@@ -8,11 +8,11 @@ import { explain, isReasonCode } from '../refusal.ts';
 import type { AgentAnswer, Confirm, Paused, Refused } from './answer-shape.ts';
 import type { FieldValue } from './contracts.ts';
 import { sayingsIn } from './spoken.ts';
-import type { StepInPlan } from './step-in-plan.ts';
+import type { StepInAgentPlan } from './step-in-plan.ts';
 
 /** The prompt shows what would happen and the two words that count. It needs no grammar of any language. */
 export function confirmAnswer(
-  { plan, step }: Pick<StepInPlan, 'plan' | 'step'>,
+  { plan, step }: Pick<StepInAgentPlan, 'plan' | 'step'>,
   { summary }: Simulation,
   asked_language: string,
   reason_code: 'CONFIRM_REQUIRED' | 'CONFIRMATION_AMBIGUOUS' = 'CONFIRM_REQUIRED',
@@ -35,7 +35,7 @@ export function confirmAnswer(
 }
 
 /** Every step that comes after this one, with its values: a yes to the first is given knowing where the plan leads. */
-function later({ ordered_steps }: StepInPlan['plan'], step_id: string): string[] {
+function later({ ordered_steps }: StepInAgentPlan['plan'], step_id: string): string[] {
   const from = ordered_steps.findIndex((one) => one.step_id === step_id);
   return ordered_steps.slice(from + 1).map(({ simulation_id, required_fields }, i) => {
     const values = required_fields.map(({ field, value }) => `${field}: ${shown(value)}`);
@@ -53,7 +53,7 @@ function shown(value: FieldValue['value']): string {
   return `"${visible(quoted).replace(/\t|(?<= ) /g, (blank) => (blank === ' ' ? '\\x20' : '\\t'))}"`;
 }
 
-export function pausedAnswer({ plan, step, step_now }: StepInPlan): Paused {
+export function pausedAnswer({ plan, step, step_now }: StepInAgentPlan): Paused {
   const is_running = step_now.state === 'EXECUTING';
   return {
     kind: 'PAUSED',

@@ -9,10 +9,10 @@ import { cancelledAnswer } from './answer.ts';
 import type { AgentAnswer } from './answer-shape.ts';
 import { type AgentContext, requireCorrelation } from './context.ts';
 import { type ConfirmationProof, confirmations, type Sealed } from './contracts.ts';
-import { closing, planMoved, stepMoved } from './moves.ts';
+import { agentPlanMoved, closing, stepMoved } from './moves.ts';
 import { refsOf } from './plan.ts';
 import { spokenLanguage } from './spoken.ts';
-import { type StepInPlan, stepInPlan } from './step-in-plan.ts';
+import { type StepInAgentPlan, stepInAgentPlan } from './step-in-plan.ts';
 import { sealText } from './turn.ts';
 
 export interface ConfirmRequest {
@@ -42,7 +42,7 @@ export async function confirm(context: AgentContext, request: ConfirmRequest): P
   // What came of an earlier prompt, and nothing new.
   if (step === null) return answerNow(context, state, plan);
   const language = request.language ?? (await spokenLanguage(context, state));
-  const current = await stepInPlan(context, state, plan, step.step_id);
+  const current = await stepInAgentPlan(context, state, plan, step.step_id);
   const words = sealText(text);
   const proof = proofOf(current, text, words.digest, language);
   const { answer } = proof.value;
@@ -66,7 +66,7 @@ export async function confirm(context: AgentContext, request: ConfirmRequest): P
 }
 
 /** The prompt is as old as the entry with which its step began to wait. */
-async function isPromptExpired({ journey }: AgentContext, { plan, step }: StepInPlan): Promise<boolean> {
+async function isPromptExpired({ journey }: AgentContext, { plan, step }: StepInAgentPlan): Promise<boolean> {
   const entries = await journey.store.entriesOf(`agent:${plan.correlation_id}`);
   const asked = entries.findLast(({ bytes }) => {
     const { event } = journey.read_entry(bytes);
@@ -82,7 +82,11 @@ async function isPromptExpired({ journey }: AgentContext, { plan, step }: StepIn
 }
 
 /** A yes to something that was shown long ago is a yes to another world: the plan ends, and nothing of it runs. */
-async function expired(context: AgentContext, current: StepInPlan, language: string): Promise<AgentAnswer> {
+async function expired(
+  context: AgentContext,
+  current: StepInAgentPlan,
+  language: string,
+): Promise<AgentAnswer> {
   const { plan, plan_now, step, step_now } = current;
   await context.journey.store.commit({
     events: [
@@ -113,12 +117,12 @@ function isMeant({ steps }: AgentPlan, step: AgentStep, step_id: string | undefi
 }
 
 /** Whether a prompt was declined, or a plan was called off that asked for no yes. */
-function reasonOf({ step }: StepInPlan): 'CONFIRM_DECLINED' | 'PLAN_WITHDRAWN' {
+function reasonOf({ step }: StepInAgentPlan): 'CONFIRM_DECLINED' | 'PLAN_WITHDRAWN' {
   return step.confirmation_required ? 'CONFIRM_DECLINED' : 'PLAN_WITHDRAWN';
 }
 
 function proofOf(
-  { state, plan, step }: StepInPlan,
+  { state, plan, step }: StepInAgentPlan,
   text: string,
   words: Digest,
   language: string,
@@ -146,7 +150,7 @@ function proofOf(
 }
 
 function confirmedEvent(
-  { plan, step }: StepInPlan,
+  { plan, step }: StepInAgentPlan,
   proof: Sealed<ConfirmationProof>,
   text: Digest | null,
 ): Event<'agent.confirmed'> {
@@ -165,7 +169,7 @@ function confirmedEvent(
   };
 }
 
-function moves(current: StepInPlan, proof: Sealed<ConfirmationProof>): Event[] {
+function moves(current: StepInAgentPlan, proof: Sealed<ConfirmationProof>): Event[] {
   const { plan, plan_now, step, step_now } = current;
   const refs = { ...refsOf(plan, step), confirmation_parse_proof_ref: proof.digest };
   switch (proof.value.answer) {
@@ -179,7 +183,7 @@ function moves(current: StepInPlan, proof: Sealed<ConfirmationProof>): Event[] {
     case 'YES':
       return [
         stepMoved(plan, step, ['WAITING_CONFIRM', 'READY'], 'CONFIRM_ACCEPTED', refs),
-        planMoved(plan, ['WAITING_CONFIRM', 'READY'], 'CONFIRM_ACCEPTED', refs),
+        agentPlanMoved(plan, ['WAITING_CONFIRM', 'READY'], 'CONFIRM_ACCEPTED', refs),
       ];
   }
 }

@@ -176,7 +176,7 @@ function contract<T>(what: string, schema: z.ZodType<T>) {
 }
 
 export const goals = contract('goal request', goalRequest);
-export const plans = contract('execution plan', executionPlan);
+export const agentPlans = contract('execution plan', executionPlan);
 export const envelopes = contract('dispatch envelope', dispatchEnvelope);
 export const outcomes = contract('execution outcome', executionOutcome);
 export const confirmations = contract('confirmation proof', confirmationProof);

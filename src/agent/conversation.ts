@@ -1,4 +1,9 @@
-import { type AgentPlan, type AgentState, type ConversationStatus, livePlan } from '../gate/agent-state.ts';
+import {
+  type AgentPlan,
+  type AgentState,
+  type ConversationStatus,
+  liveAgentPlan,
+} from '../gate/agent-state.ts';
 import { asksNow, changedAt, simulationOf } from '../gate/conversation.ts';
 import { holdsText, type ListedPage, newestBefore, type PageRequest, pageOf } from '../journey/page.ts';
 import { limits } from '../limits.ts';
@@ -13,10 +18,10 @@ export interface Conversation extends AgentState {
   /** What the newest turn is about, in the words of the user; null when it was erased. */
   readonly goal: string | null;
   readonly changed_at: string;
-  readonly plans: readonly NamedPlan[];
+  readonly plans: readonly NamedAgentPlan[];
 }
 
-export interface NamedPlan extends AgentPlan {
+export interface NamedAgentPlan extends AgentPlan {
   /** What the finder named; of an undo, what is undone. */
   readonly simulation: string;
 }
@@ -68,7 +73,7 @@ export type Next =
 
 /** Null when the conversation waits for nothing. */
 async function nextOf({ journey }: AgentContext, state: AgentState): Promise<Next | null> {
-  const live = livePlan(state);
+  const live = liveAgentPlan(state);
   if (live === null) return asksNow(state) ? { act: 'answer', turn_id: state.turn.turn_id } : null;
   const prompt = live.steps.find((step) => step.state === 'WAITING_CONFIRM');
   if (prompt) return { act: 'confirm', plan_id: live.plan_id, step_id: prompt.step_id };

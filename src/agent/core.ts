@@ -8,7 +8,7 @@ import {
   parsePacket,
 } from '../finder/packet.ts';
 import type { GoldMapping } from '../finder/request.ts';
-import { type AgentState, livePlan } from '../gate/agent-state.ts';
+import { type AgentState, liveAgentPlan } from '../gate/agent-state.ts';
 import { agentLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { advance, answerNow } from './advance.ts';
@@ -17,7 +17,7 @@ import type { AgentAnswer, AgentTurn, Clarify, IntakeAnswer } from './answer-sha
 import { type AgentContext, requireCorrelation, requireUser } from './context.ts';
 import { goals } from './contracts.ts';
 import { intakeOf, tellNews } from './intake.ts';
-import { planMatch } from './match.ts';
+import { agentPlanOfMatch } from './match.ts';
 import { clarifyOf, foreignAnswer } from './question.ts';
 import { type Snapshot, snapshotNow } from './snapshot.ts';
 import { languageLeft, sayingsIn } from './spoken.ts';
@@ -114,7 +114,7 @@ async function isAnswered(
 
 function requireQuestion(state: AgentState, { question_turn_id }: AnswerRequest): void {
   const { packet_kind, turn_id } = state.turn;
-  if (packet_kind !== 'CLARIFY' && livePlan(state)?.state === 'WAITING_CONFIRM')
+  if (packet_kind !== 'CLARIFY' && liveAgentPlan(state)?.state === 'WAITING_CONFIRM')
     refuse('CONFIRMATION_MISSING', 'No question is open. The prompt waits for a yes or a no.');
   if (packet_kind !== 'CLARIFY')
     refuse('AGENT_TRANSITION_ILLEGAL', 'No question is open in this conversation.');
@@ -149,7 +149,7 @@ function behave(context: AgentContext, heard: HeardTurn, snapshot: Snapshot): Pr
 
 /** A plan, the precheck, and then: wait for a yes, go on, or stop. */
 async function match(context: AgentContext, heard: HeardTurn, snapshot: Snapshot): Promise<AgentAnswer> {
-  const planned = await planMatch(context, heard, snapshot);
+  const planned = await agentPlanOfMatch(context, heard, snapshot);
   if ('refused' in planned)
     return refusal(context, heard, planned.refused, 'The finder named a simulation that is not registered.');
   await record(context, heard, planned.events, planned.objects);

@@ -14,7 +14,7 @@ const facts = z.strictObject({
         simulation_id: name,
         version: z.int().min(1),
         definition: digest,
-        standing: z.enum(['ACTIVE', 'NOT_ACTIVE', 'NOT_REGISTERED']),
+        status: z.enum(['ACTIVE', 'NOT_ACTIVE', 'NOT_REGISTERED']),
         /** What its activation binds, what was found instead, and in what the two differ. */
         activated: digest.nullable(),
         found: digest.nullable(),
@@ -59,13 +59,13 @@ const record = z.strictObject({
 export type DispatchFacts = z.infer<typeof facts>;
 export type DispatchDecision = z.infer<typeof record>;
 
-interface Verdict {
+interface Decided {
   readonly decision: DispatchDecision['decision'];
   readonly reason_code: ReasonCode | 'STEP_DISPATCHED';
 }
 
 /** Pure: whether a step is dispatched, and if not, why. The first no counts, and the order never changes. */
-export function decide(given: DispatchFacts): Verdict {
+export function decide(given: DispatchFacts): Decided {
   const reason_code = whyNot(given);
   return reason_code === null
     ? { decision: 'DISPATCH', reason_code: 'STEP_DISPATCHED' }
@@ -73,8 +73,8 @@ export function decide(given: DispatchFacts): Verdict {
 }
 
 function whyNot({ simulations, access, risk, approved, ...given }: DispatchFacts): ReasonCode | null {
-  if (simulations.some(({ standing }) => standing === 'NOT_REGISTERED')) return 'SIMULATION_NOT_REGISTERED';
-  if (simulations.some(({ standing }) => standing !== 'ACTIVE')) return 'SIMULATION_NOT_ACTIVE';
+  if (simulations.some(({ status }) => status === 'NOT_REGISTERED')) return 'SIMULATION_NOT_REGISTERED';
+  if (simulations.some(({ status }) => status !== 'ACTIVE')) return 'SIMULATION_NOT_ACTIVE';
   if (simulations.some(({ differs }) => differs.length > 0)) return 'ACTIVATION_DIFFERS';
   if (!given.same_registry) return 'EFFECT_CHANGED';
   if (access === 'DENY') return 'ACCESS_SCOPE_VIOLATION';
@@ -92,22 +92,22 @@ export function differsIn({ simulations }: DispatchFacts): readonly string[] {
 
 export interface SealedDecision {
   readonly record: DispatchDecision;
-  readonly verdict: Verdict;
+  readonly decided: Decided;
   readonly bytes: Uint8Array;
   /** The dispatch_decision_hash, and the address of the record. */
   readonly digest: Digest;
 }
 
-export function sealVerdict(
+export function sealDispatchDecision(
   about: Omit<DispatchDecision, 'format' | 'decision' | 'reason_code'>,
 ): SealedDecision {
-  const verdict = decide(about.facts);
-  const made: DispatchDecision = { format: 'keyturn-dispatch-decision/1', ...about, ...verdict };
+  const decided = decide(about.facts);
+  const made: DispatchDecision = { format: 'keyturn-dispatch-decision/1', ...about, ...decided };
   const bytes = canonicalBytesOfParsed(made);
-  return { record: made, verdict, bytes, digest: sha256(bytes) };
+  return { record: made, decided, bytes, digest: sha256(bytes) };
 }
 
-export function openVerdict(bytes: Uint8Array): DispatchDecision {
+export function openDispatchDecision(bytes: Uint8Array): DispatchDecision {
   const parsed = record.safeParse(parseJson(bytes, bytes.length));
   if (!parsed.success) refuse('SHAPE_INVALID', `The decision is not valid: ${describeIssue(parsed.error)}`);
   return parsed.data;

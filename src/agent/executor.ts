@@ -14,7 +14,7 @@ import type { MoveReason } from './moves.ts';
 import { requireProvenOrder } from './proven.ts';
 import { awaitApprover, endLater, endStep, skipDuplicate, startStep, stepRefused } from './record.ts';
 import { definitionOf } from './snapshot.ts';
-import { requireOrder, requireStep, type StepInPlan } from './step-in-plan.ts';
+import { requireOrder, requireStep, type StepInAgentPlan } from './step-in-plan.ts';
 import { obstructed, type Weighed, weigh } from './weigh.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function dispatch(context: AgentContext, given: unknown): Promise<D
 }
 
 interface Started {
-  readonly current: StepInPlan;
+  readonly current: StepInAgentPlan;
   readonly definition: Simulation;
   readonly weighed: Weighed;
   readonly intent_id: string;
@@ -76,8 +76,8 @@ async function startOnce(
   }
 }
 
-function isDispatched({ verdict }: Weighed): boolean {
-  return verdict.reason_code === 'STEP_DISPATCHED';
+function isDispatched({ decided }: Weighed): boolean {
+  return decided.reason_code === 'STEP_DISPATCHED';
 }
 
 /**
@@ -86,19 +86,19 @@ function isDispatched({ verdict }: Weighed): boolean {
  */
 async function turnOf(
   context: AgentContext,
-  current: StepInPlan,
+  current: StepInAgentPlan,
   definition: Simulation,
   weighed: Weighed,
 ): Promise<DraftedTurn | null> {
   const is_ordered = isDispatched(weighed);
-  if (!is_ordered && weighed.verdict.reason_code !== 'ACCESS_AP_REQUIRED') return null;
+  if (!is_ordered && weighed.decided.reason_code !== 'ACCESS_AP_REQUIRED') return null;
   const { journey } = context;
   const { user_id } = current.state;
   const known = await journey.store.find('simulation', definition.id);
   const draft = draftOf(journey, current, definition, intentIdOf(weighed.record.idempotency_key));
   return draftTurn(journey, draft, {
     signer: requireCoreKey(context),
-    delegation: known?.standing_delegation ?? refuse('SIMULATION_NOT_ACTIVE'),
+    delegation: known?.own_delegation ?? refuse('SIMULATION_NOT_ACTIVE'),
     on_behalf_of: user_id,
     is_ordered,
     requireMeant: async (intent, { envelope, effect }) => {
@@ -169,7 +169,7 @@ async function endOnce(
 /** What came of the first dispatch under this key. Nothing is done a second time, for any caller. */
 async function original(
   context: AgentContext,
-  current: StepInPlan,
+  current: StepInAgentPlan,
   { idempotency_key, correlation_id }: DispatchEnvelope,
 ): Promise<Dispatched | null> {
   const { store } = context.journey;

@@ -12,7 +12,7 @@ import { AGENT_CORE } from './context.ts';
 import type { AgentStep } from './contracts.ts';
 import type { DispatchFacts } from './decide.ts';
 import { filled, valuesIn } from './fields.ts';
-import type { StepInPlan } from './step-in-plan.ts';
+import type { StepInAgentPlan } from './step-in-plan.ts';
 
 /**
  * The intent of a step. Its id follows from the idempotency key: a repeated request, from any process and after
@@ -38,7 +38,7 @@ export function effectAction({ registry }: Context, { id, effect }: Simulation):
 /** What is proposed: the registered effect with the values of this step, and nothing else. */
 export function draftOf(
   context: Context,
-  { step, state }: StepInPlan,
+  { step, state }: StepInAgentPlan,
   definition: Simulation,
   intent_id: string,
 ): DraftInput & { readonly intent_id: string } {

@@ -1,20 +1,20 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import { packetRef, type SimulationMatchPacket } from '../finder/packet.ts';
-import type { PlanStatus, AgentStep as StepState } from '../gate/agent-state.ts';
+import type { AgentPlanStatus, AgentStep as StepState } from '../gate/agent-state.ts';
 import type { AgentContext } from './context.ts';
 import {
   type AgentExecutionPlan,
   type AgentGoalRequest,
   type AgentStep,
-  plans,
+  agentPlans,
   type Sealed,
 } from './contracts.ts';
 import { differsIn } from './decide.ts';
 import { valuesOf } from './fields.ts';
-import { closing, type MoveReason, planMoved, stepMoved } from './moves.ts';
+import { agentPlanMoved, closing, type MoveReason, stepMoved } from './moves.ts';
 import { type StepEnd, stepEnd } from './outcome.ts';
-import { type Definition, type PlanInputs, partsOf, planOf, refsOf } from './plan.ts';
+import { type AgentPlanInputs, agentPlanOf, type Definition, partsOf, refsOf } from './plan.ts';
 import { definitionOf, type Snapshot } from './snapshot.ts';
 import type { HeardTurn } from './turn.ts';
 import { accessEvent, type Weighed, weigh } from './weigh.ts';
@@ -26,7 +26,7 @@ export interface Written {
 }
 
 /** The plan of a match: the first candidate of the finder, as it is. */
-export async function planMatch(
+export async function agentPlanOfMatch(
   context: AgentContext,
   { said, packet, goal }: HeardTurn,
   { policy, catalog, bundle, registered, now }: Snapshot,
@@ -36,7 +36,7 @@ export async function planMatch(
     catalog_snapshot_ref: catalog.digest,
     artifact_fingerprint_bundle_ref: bundle,
   };
-  const plan = await planFrom(
+  const plan = await agentPlanFrom(
     context,
     packet as SimulationMatchPacket,
     goal.value.confirm_state,
@@ -46,15 +46,18 @@ export async function planMatch(
   );
   if (plan === null) return { refused: 'SIMULATION_NOT_REGISTERED' };
   const { language } = goal.value.normalized_intent;
-  return openPlan(context, plans.seal(plan), { user_id: said.user_id, language }, now);
+  return openAgentPlan(context, agentPlans.seal(plan), { user_id: said.user_id, language }, now);
 }
 
 /** From the packet, what the goal says about a yes, and the registered definitions; null when one of them is not registered. A replay asks here as well. */
-export async function planFrom(
+export async function agentPlanFrom(
   context: AgentContext,
   packet: SimulationMatchPacket,
   confirm_state: AgentGoalRequest['confirm_state'],
-  refs: Pick<PlanInputs, 'policy_snapshot_ref' | 'catalog_snapshot_ref' | 'artifact_fingerprint_bundle_ref'>,
+  refs: Pick<
+    AgentPlanInputs,
+    'policy_snapshot_ref' | 'catalog_snapshot_ref' | 'artifact_fingerprint_bundle_ref'
+  >,
   registered: (id: string) => Digest | undefined,
   now: Date,
 ): Promise<AgentExecutionPlan | null> {
@@ -70,7 +73,7 @@ export async function planFrom(
     if (step === null) return null;
     steps.set(simulation, step);
   }
-  return planOf({
+  return agentPlanOf({
     ...refs,
     correlation_id: packet.correlation_id,
     named,
@@ -86,7 +89,7 @@ export async function planFrom(
 }
 
 /** A plan comes into being, and its first step is checked before the user is asked to say yes to it. */
-export async function openPlan(
+export async function openAgentPlan(
   context: AgentContext,
   { value: plan, bytes, digest }: Sealed<AgentExecutionPlan>,
   { user_id, language }: Pick<Opening, 'user_id' | 'language'>,
@@ -98,12 +101,12 @@ export async function openPlan(
   const plan_now = { state: 'CREATED' as const, steps };
   const opened = await openStep(context, { plan, plan_now, step, user_id, language }, weighed);
   return {
-    events: [plannedEvent(plan, digest), ...opened.events],
+    events: [agentPlannedEvent(plan, digest), ...opened.events],
     objects: [bytes, ...opened.objects],
   };
 }
 
-export function plannedEvent(plan: AgentExecutionPlan, digest: Digest): Event<'agent.planned'> {
+export function agentPlannedEvent(plan: AgentExecutionPlan, digest: Digest): Event<'agent.planned'> {
   return {
     kind: 'agent.planned',
     subject: `agent:${plan.correlation_id}`,
@@ -135,7 +138,7 @@ function templateOf(plan: AgentExecutionPlan): Event<'agent.planned'>['body']['t
 interface Opening {
   readonly plan: AgentExecutionPlan;
   readonly plan_now: {
-    readonly state: PlanStatus;
+    readonly state: AgentPlanStatus;
     readonly steps: readonly Pick<StepState, 'step_id' | 'state'>[];
   };
   readonly step: AgentStep;
@@ -147,13 +150,13 @@ interface Opening {
 /** PENDING -> waits for a yes, is ready, or fails: what the precheck says. */
 export async function openStep(context: AgentContext, opening: Opening, weighed: Weighed): Promise<Written> {
   const { plan, plan_now, step } = opening;
-  const { refs, verdict, objects } = weighed;
-  const { reason_code } = verdict;
+  const { refs, decided, objects } = weighed;
+  const { reason_code } = decided;
   const opened = (to: 'WAITING_CONFIRM' | 'READY', of_step: MoveReason, of_plan: MoveReason) => ({
     events: [
       accessEvent(opening, weighed, null),
       stepMoved(plan, step, ['PENDING', to], of_step, refs),
-      planMoved(plan, [plan_now.state, to], of_plan, refs),
+      agentPlanMoved(plan, [plan_now.state, to], of_plan, refs),
     ],
     objects,
   });
@@ -172,7 +175,7 @@ export async function failed(
   differs: readonly string[] = differsIn(weighed.record.facts),
 ): Promise<Written & Pick<StepEnd, 'outcome'>> {
   const { plan, plan_now, step } = failing;
-  const { refs, digest, verdict, objects } = weighed;
+  const { refs, digest, decided, objects } = weighed;
   const decision = { refs, hash: digest };
   const { outcome } = await stepEnd(
     context,
@@ -180,13 +183,13 @@ export async function failed(
     decision,
     null,
     failing.language,
-    verdict.reason_code,
+    decided.reason_code,
     differs,
   );
   const ended = { dispatch_decision_hash: digest, outcome: outcome.digest };
   const events = [
     accessEvent(failing, weighed, null),
-    stepMoved(plan, step, [from, 'FAILED_TERMINAL'], verdict.reason_code, refs, ended),
+    stepMoved(plan, step, [from, 'FAILED_TERMINAL'], decided.reason_code, refs, ended),
     ...closing(plan, plan_now, step.step_id, ['FAILED', 'PLAN_ABORTED']),
   ];
   return { events, objects: [...objects, outcome.bytes], outcome };

@@ -1,7 +1,7 @@
 import type { Body, Event } from '../event/event.ts';
 import {
+  type AgentPlanStatus,
   isOpen,
-  type PlanStatus,
   type AgentStep as StepState,
   type StepStatus,
 } from '../gate/agent-state.ts';
@@ -30,9 +30,9 @@ export function stepMoved(
   return moved(plan, step_id, from, to, reason_code, refs, extra);
 }
 
-export function planMoved(
+export function agentPlanMoved(
   plan: AgentExecutionPlan,
-  [from, to]: readonly [PlanStatus, PlanStatus],
+  [from, to]: readonly [AgentPlanStatus, AgentPlanStatus],
   reason_code: MoveReason,
   refs: Refs,
   extra: Extra = {},
@@ -74,7 +74,7 @@ function moved(
 export function closing(
   plan: AgentExecutionPlan,
   state: {
-    readonly state: PlanStatus;
+    readonly state: AgentPlanStatus;
     readonly steps: readonly Pick<StepState, 'step_id' | 'state'>[];
   },
   closed_step_id: string,
@@ -83,6 +83,6 @@ export function closing(
   const open = state.steps.filter((step) => isOpen(step as StepState) && step.step_id !== closed_step_id);
   return [
     ...open.map((step) => stepMoved(plan, step, [step.state, 'SKIPPED'], reason_code, refsOf(plan, null))),
-    planMoved(plan, [state.state, to], reason_code, refsOf(plan, null)),
+    agentPlanMoved(plan, [state.state, to], reason_code, refsOf(plan, null)),
   ];
 }

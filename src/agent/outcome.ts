@@ -8,7 +8,7 @@ import { type AgentExecutionOutcome, outcomes, type Sealed, type SimulationOutco
 import type { MoveReason } from './moves.ts';
 import type { Refs } from './plan.ts';
 import { sayingsIn } from './spoken.ts';
-import type { StepInPlan } from './step-in-plan.ts';
+import type { StepInAgentPlan } from './step-in-plan.ts';
 
 export type EndState = 'SUCCEEDED' | 'FAILED_RETRYABLE' | 'FAILED_TERMINAL';
 
@@ -41,7 +41,7 @@ async function endOf({ journey }: AgentContext, intent_id: string): Promise<Ende
  */
 export async function stepEnd(
   context: AgentContext,
-  current: Pick<StepInPlan, 'plan' | 'step'>,
+  current: Pick<StepInAgentPlan, 'plan' | 'step'>,
   decision: { readonly refs: Refs; readonly hash: Digest },
   intent: IntentState | null,
   language: string | undefined,
@@ -111,7 +111,7 @@ function codeOf(ran: SimulationOutcome | null): MoveReason | null {
   return code !== null && isReasonCode(code) ? code : null;
 }
 
-export function nextStep({ plan, step }: Pick<StepInPlan, 'plan' | 'step'>): Digest | null {
+export function nextStep({ plan, step }: Pick<StepInAgentPlan, 'plan' | 'step'>): Digest | null {
   const place = plan.ordered_steps.findIndex(({ step_id }) => step_id === step.step_id);
   return plan.ordered_steps[place + 1]?.step_id ?? null;
 }

@@ -20,7 +20,7 @@ export interface Part {
   readonly step_id?: Digest;
 }
 
-export interface PlanInputs {
+export interface AgentPlanInputs {
   readonly correlation_id: string;
   /** What the finder named. */
   readonly named: Definition;
@@ -50,7 +50,7 @@ export function partsOf(
 }
 
 /** Pure and deterministic: of the same inputs the same plan, but for the time. */
-export function planOf(inputs: PlanInputs): AgentExecutionPlan {
+export function agentPlanOf(inputs: AgentPlanInputs): AgentExecutionPlan {
   const { named, parts, packet } = inputs;
   const ordered_steps = parts.map((part, place) => stepOf(inputs, part, place));
   const unnamed = {
@@ -79,7 +79,7 @@ export function planOf(inputs: PlanInputs): AgentExecutionPlan {
 }
 
 /** That of what was asked for, and those of what runs. */
-function accessActionsOf({ named, rolls_back }: PlanInputs, steps: readonly AgentStep[]): string[] {
+function accessActionsOf({ named, rolls_back }: AgentPlanInputs, steps: readonly AgentStep[]): string[] {
   const asked = rolls_back === null ? [named.simulation.access_action] : [];
   return [...new Set([...asked, ...steps.map(({ access_action }) => access_action)])];
 }
@@ -99,7 +99,7 @@ export function undoStepId(undone: {
   return digestOf({ format: 'keyturn-agent-undo-step/1', correlation_id, plan_id, step_id, attempt });
 }
 
-function stepOf(inputs: PlanInputs, part: Part, place: number): AgentStep {
+function stepOf(inputs: AgentPlanInputs, part: Part, place: number): AgentStep {
   const { definition, values } = part;
   const { simulation, digest } = definition;
   const placed = () =>
@@ -130,7 +130,7 @@ function stepOf(inputs: PlanInputs, part: Part, place: number): AgentStep {
 }
 
 /** The finder can ask for a yes, and so can a template whose steps would need none: it is asked for before the first. */
-function asksForCare({ packet, named, rolls_back }: PlanInputs): boolean {
+function asksForCare({ packet, named, rolls_back }: AgentPlanInputs): boolean {
   return (packet?.confirm_required ?? false) || (rolls_back === null && needsConfirmation(named.simulation));
 }
 

@@ -1,7 +1,7 @@
 import { provenAgent, provenSimulations } from '../journey/prove-agent.ts';
 import type { AgentContext } from './context.ts';
 import type { DispatchEnvelope } from './contracts.ts';
-import { requireOrder, type StepInPlan } from './step-in-plan.ts';
+import { requireOrder, type StepInAgentPlan } from './step-in-plan.ts';
 import { asked } from './weigh.ts';
 
 /**
@@ -11,7 +11,7 @@ import { asked } from './weigh.ts';
 export async function requireProvenOrder(
   context: AgentContext,
   order: DispatchEnvelope,
-): Promise<StepInPlan> {
+): Promise<StepInAgentPlan> {
   await provenAgent(context.journey, order.correlation_id);
   const current = await requireOrder(context, order);
   const ids = asked(current.plan, current.step).map(({ simulation_id }) => simulation_id);

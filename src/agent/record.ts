@@ -9,11 +9,11 @@ import { refuse } from '../refusal.ts';
 import type { Dispatched } from './answer-shape.ts';
 import type { AgentContext } from './context.ts';
 import { failed } from './match.ts';
-import { closing, type MoveReason, planMoved, stepMoved } from './moves.ts';
+import { agentPlanMoved, closing, type MoveReason, stepMoved } from './moves.ts';
 import { nextStep, type StepEnd, stepEnd } from './outcome.ts';
 import { type Refs, refsOf } from './plan.ts';
 import { languageLeft } from './spoken.ts';
-import type { StepInPlan } from './step-in-plan.ts';
+import type { StepInAgentPlan } from './step-in-plan.ts';
 import { accessEvent, type Weighed } from './weigh.ts';
 
 /** What the executor writes down, one commit each. None of these touches anything but the ledger. */
@@ -24,7 +24,7 @@ import { accessEvent, type Weighed } from './weigh.ts';
  */
 export async function startStep(
   { journey }: AgentContext,
-  { state, plan, plan_now, step }: StepInPlan,
+  { state, plan, plan_now, step }: StepInAgentPlan,
   weighed: Weighed,
   turned: DraftedTurn,
 ): Promise<void> {
@@ -37,7 +37,7 @@ export async function startStep(
     events: [
       ...turned.events,
       accessEvent(about, weighed, access.outcome === 'AP_REQUIRED' ? intent_id : null),
-      ...(is_started ? [] : [planMoved(plan, [plan_now.state, 'IN_PROGRESS'], reason, refs)]),
+      ...(is_started ? [] : [agentPlanMoved(plan, [plan_now.state, 'IN_PROGRESS'], reason, refs)]),
       stepMoved(plan, step, ['READY', 'EXECUTING'], 'STEP_DISPATCHED', refs, {
         idempotency_key: record.idempotency_key,
         intent_id,
@@ -52,7 +52,7 @@ export async function startStep(
 /** No dispatch: the step fails for good, and with it the plan. */
 export async function stepRefused(
   context: AgentContext,
-  { state, plan, plan_now, step, step_now }: StepInPlan,
+  { state, plan, plan_now, step, step_now }: StepInAgentPlan,
   weighed: Weighed,
   turned: DraftedTurn | null,
 ): Promise<Dispatched> {
@@ -71,7 +71,7 @@ export async function stepRefused(
 /** The intent waits for a human. It is recorded once, however often the conversation is looked at. */
 export async function awaitApprover(
   { journey }: AgentContext,
-  { state, plan, plan_now, step, step_now }: StepInPlan,
+  { state, plan, plan_now, step, step_now }: StepInAgentPlan,
   weighed: Weighed,
   { intent_id, events, objects }: DraftedTurn,
 ): Promise<Dispatched> {
@@ -83,7 +83,7 @@ export async function awaitApprover(
       events: [
         ...events,
         accessEvent({ plan, step, user_id: state.user_id }, weighed, intent_id),
-        planMoved(plan, [plan_now.state, 'PAUSED'], 'APPROVER_AWAITED', refs, decided),
+        agentPlanMoved(plan, [plan_now.state, 'PAUSED'], 'APPROVER_AWAITED', refs, decided),
       ],
       objects: [...objects, ...weighed.objects],
       quota: journey.proposals,
@@ -101,7 +101,7 @@ export interface SeenEnd {
 /** EXECUTING -> its end, and what follows for the plan, in one commit. */
 export async function endStep(
   context: AgentContext,
-  current: StepInPlan,
+  current: StepInAgentPlan,
   decision: { readonly refs: Refs; readonly hash: Digest },
   intent: IntentState,
   { why, dispatch_ms }: SeenEnd,
@@ -128,21 +128,21 @@ export async function endStep(
 }
 
 /** One step a turn: after a success the plan is done, or pauses before its next step. */
-function afterwards(current: StepInPlan, { to }: StepEnd): Event[] {
+function afterwards(current: StepInAgentPlan, { to }: StepEnd): Event[] {
   const { plan, plan_now, step } = current;
   if (to !== 'SUCCEEDED') return closing(plan, plan_now, step.step_id, ['FAILED', 'PLAN_ABORTED']);
   const next_id = nextStep(current);
   const next = plan.ordered_steps.find(({ step_id }) => step_id === next_id);
   const refs = refsOf(plan, next ?? null);
   return next
-    ? [planMoved(plan, ['IN_PROGRESS', 'PAUSED'], 'TURN_ENDED', refs)]
-    : [planMoved(plan, ['IN_PROGRESS', 'COMPLETED'], 'PLAN_DONE', refs)];
+    ? [agentPlanMoved(plan, ['IN_PROGRESS', 'PAUSED'], 'TURN_ENDED', refs)]
+    : [agentPlanMoved(plan, ['IN_PROGRESS', 'COMPLETED'], 'PLAN_DONE', refs)];
 }
 
 /** The end of a step that another process dispatched, from the records of that dispatch and of its run. */
 export async function endLater(
   context: AgentContext,
-  current: StepInPlan,
+  current: StepInAgentPlan,
   intent: IntentState,
   why: MoveReason | undefined,
 ): Promise<Dispatched> {
@@ -159,7 +159,7 @@ export async function endLater(
 /** The same step, planned again under the same key: it was done, or is being done, and this plan is not needed. */
 export async function skipDuplicate(
   { journey }: AgentContext,
-  { plan, plan_now, step }: StepInPlan,
+  { plan, plan_now, step }: StepInAgentPlan,
   { idempotency_key, intent_id }: Dispatch,
 ): Promise<void> {
   const refs = refsOf(plan, step);

@@ -213,7 +213,7 @@ async function change(
   { entry, proof, registers = null, bound, known, delegates = [], expires_at, snapshot }: Change,
 ): Promise<Changed> {
   const { simulation, digest } = entry;
-  const before = known?.standing_delegation ?? null;
+  const before = known?.own_delegation ?? null;
   const facts: ActFacts<'simulation.changed'> = {
     simulation: id,
     version: simulation.version,
@@ -221,7 +221,7 @@ async function change(
     definition: digest,
     proof: proof.digest,
     bound: bound?.digest ?? null,
-    standing_delegation: delegates.at(-1)?.subject ?? null,
+    own_delegation: delegates.at(-1)?.subject ?? null,
     replaces: registers === null ? before : null,
     expires_at: expires_at ?? null,
     reason,
@@ -230,7 +230,7 @@ async function change(
     ...facts,
     status: 'Draft',
     proof: (registers ?? proof).digest,
-    ...{ bound: null, standing_delegation: null, replaces: before, expires_at: null },
+    ...{ bound: null, own_delegation: null, replaces: before, expires_at: null },
   };
   const subject = `simulation:${id}`;
   const held = before === null ? null : await journey.store.find('delegation', before);

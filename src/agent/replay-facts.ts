@@ -14,11 +14,11 @@ import type { DispatchDecision, SealedDecision } from './decide.ts';
 import { intentFacts, intentIdOf } from './intent.ts';
 import { differs, type Then } from './replay-past.ts';
 import { artifactsOf, definitionOf } from './snapshot.ts';
-import type { StepInPlan } from './step-in-plan.ts';
+import type { StepInAgentPlan } from './step-in-plan.ts';
 import { asked, type Grounds, judged, seenIn } from './weigh.ts';
 
 /** A decision, and the step that it is about, as the ledger was just before the entry that rests on it. */
-export interface Replaying extends StepInPlan {
+export interface Replaying extends StepInAgentPlan {
   readonly record: DispatchDecision;
   readonly entry: Entry;
   /** The decision about access. */
@@ -139,7 +139,7 @@ async function isSameRegistry(
 /** The words themselves may have been erased; the token was a whole answer, so it is read in their place. */
 export async function requireSameConfirmation(
   { journey }: AgentContext,
-  { plan, step, step_now: { confirmation }, state }: StepInPlan,
+  { plan, step, step_now: { confirmation }, state }: StepInAgentPlan,
   { seq }: Entry,
 ): Promise<void> {
   if (confirmation === null) return;

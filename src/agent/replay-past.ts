@@ -5,7 +5,7 @@ import { withSigners } from '../journey/folded.ts';
 import { only } from '../journey/prove-agent.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
-import { plans } from './contracts.ts';
+import { agentPlans } from './contracts.ts';
 import { intentIdOf } from './intent.ts';
 import { idempotencyKey } from './plan.ts';
 
@@ -26,7 +26,9 @@ export async function pastEntries(journey: Context, subject: string): Promise<re
   for (const { event } of about.map(({ bytes }) => read_entry(bytes))) {
     if (event.kind === 'agent.received') people.add(event.body.user_id);
     if (event.kind !== 'agent.planned') continue;
-    const { correlation_id, simulation_id, ordered_steps } = plans.open(await store.object(event.body.plan));
+    const { correlation_id, simulation_id, ordered_steps } = agentPlans.open(
+      await store.object(event.body.plan),
+    );
     subjects.add(`simulation:${simulation_id}`);
     for (const step of ordered_steps)
       subjects.add(`simulation:${step.simulation_id}`).add(intentIdOf(idempotencyKey(correlation_id, step)));

@@ -8,8 +8,8 @@ import { correlationOf } from '../gate/agent.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { Refusal } from '../refusal.ts';
 import type { AgentContext } from './context.ts';
-import { type AgentExecutionPlan, type AgentGoalRequest, goals, plans } from './contracts.ts';
-import { planFrom, plannedEvent } from './match.ts';
+import { type AgentExecutionPlan, type AgentGoalRequest, agentPlans, goals } from './contracts.ts';
+import { agentPlanFrom, agentPlannedEvent } from './match.ts';
 import { digestOf } from './plan.ts';
 import { differs, momentsOf, type Past } from './replay-past.ts';
 import { definitionOf } from './snapshot.ts';
@@ -59,18 +59,18 @@ function headIn(packet: SimulationMatchPacket) {
  * The plan is what its inputs make of it: its name is the hash of everything in it but the time, the entry says what it says, and
  * from the packet and the definitions of then the same one comes out again. The attacker plans a step with less care.
  */
-export async function requireSamePlan(
+export async function requireSameAgentPlan(
   context: AgentContext,
   { subject, body }: Event<'agent.planned'>,
   entry: Entry,
   past: Past,
 ): Promise<void> {
   const { seq } = entry;
-  const plan = plans.open(await context.journey.store.object(body.plan));
+  const plan = agentPlans.open(await context.journey.store.object(body.plan));
   const { plan_id, created_at, ...rest } = plan;
   if (digestOf(rest) !== plan_id || plan_id !== body.plan_id) differs(seq, 'The plan hash is another one.');
   if (plan.correlation_id !== correlationOf(subject)) differs(seq, 'The plan is of another correlation.');
-  if (canonicalText(plannedEvent(plan, body.plan).body) !== canonicalText(body))
+  if (canonicalText(agentPlannedEvent(plan, body.plan).body) !== canonicalText(body))
     differs(seq, 'The entry says something else than the plan.');
   const packet = await packetIn(context, plan.finder_packet_ref);
   if (packet.kind !== 'SIMULATION_MATCH' || packet.simulation_id !== plan.simulation_id)
@@ -81,7 +81,7 @@ export async function requireSamePlan(
   for (const { ledger, now } of momentsOf(context.journey, past, entry, new Date(created_at))) {
     const definition = (id: string) => ledger.state('simulation', id)?.definition;
     for (const confirm_state of states) {
-      const again = await planFrom(context, packet, confirm_state, plan, definition, now);
+      const again = await agentPlanFrom(context, packet, confirm_state, plan, definition, now);
       if (again?.plan_id === plan_id) return;
     }
   }

@@ -12,12 +12,12 @@ import type { Entry } from '../ledger/entry.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { AgentContext } from './context.ts';
 import { outcomes } from './contracts.ts';
-import { type DispatchDecision, openVerdict } from './decide.ts';
+import { type DispatchDecision, openDispatchDecision } from './decide.ts';
 import { intentIdOf } from './intent.ts';
 import { accessOf, judgedThen, madeAt, type Replaying, requireSameConfirmation } from './replay-facts.ts';
 import { differs, foldedFrom, momentsOf, type Past, pastEntries } from './replay-past.ts';
-import { packetIn, requireSamePlan, requireSameProposal } from './replay-plan.ts';
-import { stepInPlan } from './step-in-plan.ts';
+import { packetIn, requireSameAgentPlan, requireSameProposal } from './replay-plan.ts';
+import { stepInAgentPlan } from './step-in-plan.ts';
 
 export interface ReplayedDecision {
   readonly seq: number;
@@ -72,7 +72,7 @@ async function replayed(about: Replayable): Promise<ReplayedDecision[]> {
   if (event.kind === 'agent.received') return replayedTurn(context, event, entry);
   const before = past.folded.state('agent', correlationOf(entry.subject));
   if (before === null) return differs(entry.seq, 'Nothing was asked before.');
-  if (event.kind === 'agent.planned') await requireSamePlan(context, event, entry, past);
+  if (event.kind === 'agent.planned') await requireSameAgentPlan(context, event, entry, past);
   return event.kind === 'agent.moved' ? replayedMove(about, event.body, before) : [];
 }
 
@@ -137,11 +137,11 @@ async function replayedDecision(
   hash: Digest,
 ): Promise<ReplayedDecision> {
   const { seq } = entry;
-  const record = openVerdict(await context.journey.store.object(hash));
+  const record = openDispatchDecision(await context.journey.store.object(hash));
   const { plan_id, step_id, decision, reason_code } = record;
   const plan_now = state.plans.find((one) => one.plan_id === body.plan_id);
   if (!plan_now) return differs(seq, 'There was no such plan.');
-  const current = await stepInPlan(context, state, plan_now, body.step_id ?? step_id);
+  const current = await stepInAgentPlan(context, state, plan_now, body.step_id ?? step_id);
   await requireSameConfirmation(context, current, entry);
   const access = await accessOf(context, record, entry);
   const refusals = refusalsOf(past, intentIdOf(record.idempotency_key), seq);

@@ -6,7 +6,7 @@ import { Refusal } from '../refusal.ts';
 import type { AgentContext } from './context.ts';
 import type { AgentExecutionOutcome } from './contracts.ts';
 import { definitionOf } from './snapshot.ts';
-import { stepInPlan } from './step-in-plan.ts';
+import { stepInAgentPlan } from './step-in-plan.ts';
 
 /**
  * What a read printed, for the user who asked for it: its beginning, each line made visible, so that nothing in it can change a
@@ -20,7 +20,7 @@ export async function readResult(
 ): Promise<string | null> {
   const printed = ran?.stdout?.digest ?? null;
   if (printed === null || reason_code !== 'STEP_SUCCEEDED') return null;
-  const { step } = await stepInPlan(context, state, plan, step_id);
+  const { step } = await stepInAgentPlan(context, state, plan, step_id);
   const { side_effecting, impactful } = await definitionOf(context, step.definition);
   if (side_effecting || impactful) return null;
   try {

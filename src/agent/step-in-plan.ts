@@ -3,11 +3,11 @@ import { isSameJson } from '../canonical/json.ts';
 import { type AgentPlan, type AgentState, isOver, type AgentStep as StepState } from '../gate/agent-state.ts';
 import { refuse } from '../refusal.ts';
 import { type AgentContext, requireCorrelation } from './context.ts';
-import { type AgentExecutionPlan, type AgentStep, type DispatchEnvelope, plans } from './contracts.ts';
+import { type AgentExecutionPlan, type AgentStep, agentPlans, type DispatchEnvelope } from './contracts.ts';
 import { idempotencyKey } from './plan.ts';
 
 /** One step of one plan: as it was planned, and as the ledger has it now. */
-export interface StepInPlan {
+export interface StepInAgentPlan {
   readonly state: AgentState;
   readonly plan: AgentExecutionPlan;
   readonly plan_now: AgentPlan;
@@ -15,15 +15,15 @@ export interface StepInPlan {
   readonly step_now: StepState;
 }
 
-export async function stepInPlan(
+export async function stepInAgentPlan(
   { journey, memory }: AgentContext,
   state: AgentState,
   plan_now: AgentPlan,
   step_id: string,
-): Promise<StepInPlan> {
+): Promise<StepInAgentPlan> {
   // Read each time, since an object can be erased. The same bytes are parsed once.
   const bytes = await journey.store.object(plan_now.plan);
-  const plan = memory.plans.get(plan_now.plan) ?? deepFrozen(plans.open(bytes));
+  const plan = memory.plans.get(plan_now.plan) ?? deepFrozen(agentPlans.open(bytes));
   memory.plans.set(plan_now.plan, plan);
   const step = plan.ordered_steps.find((one) => one.step_id === step_id);
   const step_now = plan_now.steps.find((one) => one.step_id === step_id);
@@ -32,7 +32,10 @@ export async function stepInPlan(
 }
 
 /** The bounded envelope of 003 section 2.2: what the plan says about this step, and nothing that was made up here. */
-export function envelopeOf({ state, plan, step, step_now }: StepInPlan, tenant_id: string): DispatchEnvelope {
+export function envelopeOf(
+  { state, plan, step, step_now }: StepInAgentPlan,
+  tenant_id: string,
+): DispatchEnvelope {
   return {
     correlation_id: plan.correlation_id,
     tenant_id,
@@ -56,7 +59,7 @@ export interface StepName {
   readonly plan_id?: string;
 }
 
-export async function requireStep(context: AgentContext, name: StepName): Promise<StepInPlan> {
+export async function requireStep(context: AgentContext, name: StepName): Promise<StepInAgentPlan> {
   const { correlation_id, step_id, plan_id } = name;
   const state = await requireCorrelation(context, correlation_id, undefined);
   const having = state.plans.filter(
@@ -66,11 +69,11 @@ export async function requireStep(context: AgentContext, name: StepName): Promis
   );
   const plan = having.find((one) => !isOver(one)) ?? having.at(-1);
   if (!plan) return refuse('AGENT_TRANSITION_ILLEGAL', 'This correlation has no such step.');
-  return stepInPlan(context, state, plan, step_id);
+  return stepInAgentPlan(context, state, plan, step_id);
 }
 
 /** The attacker is a caller with an envelope of its own making: every field must be what the ledger says. */
-export async function requireOrder(context: AgentContext, order: DispatchEnvelope): Promise<StepInPlan> {
+export async function requireOrder(context: AgentContext, order: DispatchEnvelope): Promise<StepInAgentPlan> {
   const current = await requireStep(context, {
     correlation_id: order.correlation_id,
     step_id: order.step_id,

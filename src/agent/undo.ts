@@ -5,10 +5,10 @@ import { Refusal, refuse } from '../refusal.ts';
 import { advance } from './advance.ts';
 import type { AgentAnswer } from './answer-shape.ts';
 import { type AgentContext, requireCorrelation } from './context.ts';
-import { type AgentExecutionPlan, type AgentStep, plans } from './contracts.ts';
+import { type AgentExecutionPlan, type AgentStep, agentPlans } from './contracts.ts';
 import { checkedValues, valuesIn } from './fields.ts';
-import { openPlan } from './match.ts';
-import { type Part, planOf, undoStepId } from './plan.ts';
+import { openAgentPlan } from './match.ts';
+import { agentPlanOf, type Part, undoStepId } from './plan.ts';
 import { definitionOf, snapshotNow } from './snapshot.ts';
 import { languageLeft } from './spoken.ts';
 
@@ -27,10 +27,10 @@ export async function undo(context: AgentContext, request: UndoRequest): Promise
   const { correlation_id, user_id } = request;
   const state = await requireCorrelation(context, correlation_id, user_id);
   const undone = await planToUndo(context, state, request.plan_id);
-  const made = plans.open(await context.journey.store.object(undone.plan));
+  const made = agentPlans.open(await context.journey.store.object(undone.plan));
   const snapshot = await snapshotNow(context);
   const named = { simulation: await definitionOf(context, made.definition), digest: made.definition };
-  const plan = planOf({
+  const plan = agentPlanOf({
     correlation_id,
     named,
     parts: await partsToUndo(context, state, undone, made),
@@ -44,9 +44,9 @@ export async function undo(context: AgentContext, request: UndoRequest): Promise
   });
   // The plan names the packet of the one that it undoes. What is stored with an entry can be removed only after it.
   const packet = await unlessErased(context, made.finder_packet_ref);
-  const { events, objects } = await openPlan(
+  const { events, objects } = await openAgentPlan(
     context,
-    plans.seal(plan),
+    agentPlans.seal(plan),
     { user_id, language: await languageLeft(context, state) },
     snapshot.now,
   );

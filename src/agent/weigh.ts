@@ -7,7 +7,7 @@ import { type Access, decideAccess } from './access.ts';
 import { type Held, heldBy } from './bound.ts';
 import type { AgentContext } from './context.ts';
 import type { AgentExecutionPlan, AgentStep } from './contracts.ts';
-import { type DispatchFacts, type SealedDecision, sealVerdict } from './decide.ts';
+import { type DispatchFacts, type SealedDecision, sealDispatchDecision } from './decide.ts';
 import { intentFactsNow, intentIdOf } from './intent.ts';
 import { idempotencyKey, type Refs, refsOf } from './plan.ts';
 import { artifactsOf, definitionOf } from './snapshot.ts';
@@ -62,7 +62,7 @@ export function judged(
   { plan, step, confirmation }: Pick<Weighing, 'plan' | 'step' | 'confirmation'>,
   { access, ...found }: Grounds,
 ): SealedDecision {
-  return sealVerdict({
+  return sealDispatchDecision({
     correlation_id: plan.correlation_id,
     plan_id: plan.plan_id,
     step_id: step.step_id,
@@ -86,7 +86,7 @@ export function judged(
 /** The same look with what was found when the intent was made. */
 export function obstructed(weighed: Weighed, obstacle: ReasonCode): Weighed {
   const { format: _, decision: __, reason_code: ___, ...about } = weighed.record;
-  const sealed = sealVerdict({ ...about, facts: { ...about.facts, obstacle } });
+  const sealed = sealDispatchDecision({ ...about, facts: { ...about.facts, obstacle } });
   const objects = weighed.objects.map((bytes) => (bytes === weighed.bytes ? sealed.bytes : bytes));
   return { ...weighed, ...sealed, objects };
 }
@@ -135,9 +135,9 @@ export async function seenIn(
   const seen: Seen[] = [];
   for (const one of asked(plan, step)) {
     const found = await known(one.simulation_id);
-    const standing = registeredAs(found, one, now);
-    const { differs, ...rest } = standing === 'ACTIVE' ? await held(found!) : UNHELD;
-    seen.push({ standing, differs: [...differs], ...one, ...rest });
+    const status = registeredAs(found, one, now);
+    const { differs, ...rest } = status === 'ACTIVE' ? await held(found!) : UNHELD;
+    seen.push({ status, differs: [...differs], ...one, ...rest });
   }
   return seen;
 }
@@ -176,7 +176,7 @@ function registeredAs(
   known: Registered | null,
   { version, definition }: AskedFor,
   now: Date,
-): DispatchFacts['simulations'][number]['standing'] {
+): DispatchFacts['simulations'][number]['status'] {
   if (known === null) return 'NOT_REGISTERED';
   const is_over = known.expires_at !== null && Date.parse(known.expires_at) <= now.getTime();
   const is_same = known.version === version && known.definition === definition;

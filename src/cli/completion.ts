@@ -69,7 +69,7 @@ function offer(values: readonly Known[], complete: (value: string, about: string
 }
 
 /** Which intents make sense after which command. */
-const STANDINGS: Readonly<Record<string, readonly StatusWord[]>> = {
+const WANTED: Readonly<Record<string, readonly StatusWord[]>> = {
   approve: ['waiting', 'approval expired'],
   reject: ['waiting', 'approved'],
   edit: ['waiting'],
@@ -102,9 +102,9 @@ async function knowledge(words: readonly string[]): Promise<Knowledge> {
 }
 
 async function known(keyturn: Opened, words: readonly string[]): Promise<Knowledge> {
-  const command = words.find((word) => Object.hasOwn(STANDINGS, word));
-  const pages = (command === undefined ? [undefined] : STANDINGS[command]!).map((standing) =>
-    keyturn.intents.list({ limit: cliLimits.completions, ...(standing && { standing }) }),
+  const command = words.find((word) => Object.hasOwn(WANTED, word));
+  const pages = (command === undefined ? [undefined] : WANTED[command]!).map((status_word) =>
+    keyturn.intents.list({ limit: cliLimits.completions, ...(status_word && { status_word }) }),
   );
   const intents = (await Promise.all(pages)).flatMap((page) => page.intents);
   const principals = (await keyturn.people.list()).principals;
@@ -114,7 +114,7 @@ async function known(keyturn: Opened, words: readonly string[]): Promise<Knowled
   return {
     ...(await agentKnowledge(keyturn, words)),
     user: principals.map(({ name, kind }) => [name, kind]),
-    id: intents.map(({ intent_id, tool, standing }) => [intent_id, `${tool}, ${standing}`]),
+    id: intents.map(({ intent_id, tool, status_word }) => [intent_id, `${tool}, ${status_word}`]),
     hash: named.map(({ hash }) => [hash, '']),
     execution: intents.flatMap(({ runs, tool }) =>
       runs.slice(-1).map((run): Known => [run.execution_id, tool]),
@@ -133,7 +133,7 @@ async function known(keyturn: Opened, words: readonly string[]): Promise<Knowled
     ]),
     action: named.flatMap(({ actions }) => actions.map((action): Known => [action, ''])),
     alternate: named.flatMap(({ choices }) => choices.map(({ tool }): Known => [tool, ''])),
-    replaces: intents.map(({ intent_id, tool, standing }) => [intent_id, `${tool}, ${standing}`]),
+    replaces: intents.map(({ intent_id, tool, status_word }) => [intent_id, `${tool}, ${status_word}`]),
     'capability-id': intents.flatMap(({ capabilities, tool }) =>
       capabilities
         .filter(({ status }) => status === 'issued')

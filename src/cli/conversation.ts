@@ -42,7 +42,7 @@ function shortName(plans: ConversationAnswer['plans'], plan_id: string): string 
 }
 
 /** `--plan`: the id of a plan, or a beginning of it that no other plan of the conversation has. */
-export function planNamed({ plans }: ConversationAnswer, given: string): string {
+export function agentPlanNamed({ plans }: ConversationAnswer, given: string): string {
   if (!/^[0-9a-f]{1,64}$/.test(given) || given.length < LEAST_DIGITS)
     refuse('USAGE', `--plan takes the id of a plan, or at least its first ${LEAST_DIGITS} hex digits.`);
   const [plan, other] = plans.filter(({ plan_id }) => plan_id.startsWith(given));

@@ -22,7 +22,7 @@ const SHARES = [0.3, 0.2] as const;
 interface Line {
   /** Under a heading of its own each; short where others are told from it. */
   readonly ids: readonly string[];
-  readonly standing: StatusWord | CapabilityWord | ConversationStatus;
+  readonly status_word: StatusWord | CapabilityWord | ConversationStatus;
   readonly at: string;
   readonly tool: string;
   /** Whose it is, under the last heading but one. */
@@ -50,16 +50,16 @@ export function intentLines(intents: readonly Intent[], look: TableLook): string
 
 type Intent = Pick<
   Result<'intents.list'>['intents'][number],
-  'intent_id' | 'standing' | 'proposed_at' | 'tool' | 'proposer' | 'goal'
+  'intent_id' | 'status_word' | 'proposed_at' | 'tool' | 'proposer' | 'goal'
 >;
 
 /** One line for each, in columns. Tool, name and goal give way, so that each line fits the terminal. */
 export function listLines(headings: Headings, lines: readonly Line[], look: TableLook): string[] {
   const { now, paint, columns } = look;
   const short = headings.ids.map((_, i) => shortIds(lines.map(({ ids }) => ids[i]!)));
-  const rows = lines.map(({ ids, standing, at, tool, name, goal }) => [
+  const rows = lines.map(({ ids, status_word, at, tool, name, goal }) => [
     ...ids.map((id, i) => visible(short[i]!(id))),
-    standing,
+    status_word,
     ageOf(at, now),
     visible(tool),
     visible(name),
@@ -75,9 +75,9 @@ export function listLines(headings: Headings, lines: readonly Line[], look: Tabl
       .join('  ')
       .trimEnd();
   const styled =
-    ({ standing }: Line) =>
+    ({ status_word }: Line) =>
     (text: string, i: number) => {
-      if (i === headings.ids.length) return text.replace(standing, () => painted(standing, paint));
+      if (i === headings.ids.length) return text.replace(status_word, () => painted(status_word, paint));
       return i === head.length - 1 ? paint('bold', text.trimEnd()) : text;
     };
   return [
@@ -109,13 +109,13 @@ const sum = (widths: readonly number[]) => widths.reduce((total, one) => total +
 function narrow(
   headings: Headings,
   row: readonly string[],
-  { standing }: Line,
+  { status_word }: Line,
   { paint, columns = TABLE_COLUMNS }: TableLook,
 ): string[] {
   const ids = row.slice(0, headings.ids.length);
   const [, age = '', tool = '', name = '', goal = ''] = row.slice(headings.ids.length);
   return [
-    `${ids[0]} ${painted(standing, paint)} ${age}`,
+    `${ids[0]} ${painted(status_word, paint)} ${age}`,
     ...ids.slice(1).map((id, i) => `  ${headings.ids[i + 1]!.toLowerCase()} ${id}`),
     `  ${tool} ${headings.name} ${name}`,
     `  ${paint('bold', goal)}`,

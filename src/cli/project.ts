@@ -82,6 +82,8 @@ export async function closingProject(
 }
 
 async function mentionDoubt(keyturn: Keyturn): Promise<void> {
-  const runs = (await keyturn.runs.inDoubt()).runs.filter(({ standing }) => standing === 'IN DOUBT').length;
+  const runs = (await keyturn.runs.inDoubt()).runs.filter(
+    ({ status_word }) => status_word === 'IN DOUBT',
+  ).length;
   if (runs > 0) say(2, `${runs === 1 ? '1 run is' : `${runs} runs are`} in doubt: see \`keyturn status\`.`);
 }

@@ -127,7 +127,7 @@ export function lookingAt(face: Face, login: RemoteLogin): RemoteLooks {
     const { id, version } = definition;
     if (own.digest !== told.digest || id !== request.id)
       refuse('ACT_OTHER', 'The service shows another simulation than its digest covers.');
-    const replaces = registered?.standing_delegation ?? null;
+    const replaces = registered?.own_delegation ?? null;
     const sealed = { digest: own.digest, version, replaces, is_new: registered_version !== version };
     definitions.set(id, definition);
     seen.set(`simulation ${id}`, { sealed });

@@ -8,11 +8,11 @@ import { COLUMNS, type Drawing, type Field, fieldLines, fieldWidth, type Span } 
 import { type Paint, stdoutPainter } from './paint.ts';
 import { styleOf } from './status-word.ts';
 
-/** What a review shows. From a file there is no standing, and none is needed. */
+/** What a review shows. From a file there is no status word, and none is needed. */
 export type ShownReview = Pick<Result<'intents.review'>, 'envelope' | 'shown' | 'alternates'> & {
   readonly intent: IntentState & {
     readonly reviewers?: readonly string[] | null;
-    readonly standing?: StatusWord;
+    readonly status_word?: StatusWord;
   };
 };
 
@@ -41,7 +41,7 @@ export function reviewScreen({ intent, envelope, shown, alternates }: ShownRevie
   const rest: Field[] = [
     ['Why', [['bold', unmixed(visible(envelope.declared_goal))]]],
     ['Asked by', askedBy(intent)],
-    ['Status', standing(intent, now)],
+    ['Status', statusOf(intent, now)],
     ['Expires', expiry(intent.expires_at, now)],
     ['Intent', intent.intent_id],
     ['Hash', [['dim', intent.hash]]],
@@ -121,8 +121,8 @@ export function confinementLines(
   ];
 }
 
-function standing(state: ShownReview['intent'], now: Date): Span[] {
-  const found = state.standing ?? statusWordOf(state, now);
+function statusOf(state: ShownReview['intent'], now: Date): Span[] {
+  const found = state.status_word ?? statusWordOf(state, now);
   const style = styleOf(found);
   return [style === null ? found : [style, found]];
 }

@@ -3,18 +3,18 @@ import type { CapabilityWord, ConversationStatus, RunWord, StatusWord } from '..
 import { refuse } from '../refusal.ts';
 import type { Paint } from './paint.ts';
 
-type Standing = StatusWord | CapabilityWord | ConversationStatus;
+type Word = StatusWord | CapabilityWord | ConversationStatus;
 
-export function styleOf(standing: Standing): Parameters<Paint>[0] | null {
-  if (standing === 'IN DOUBT' || standing === 'STUCK') return 'alarm';
-  if (['waiting', 'approval expired', 'ordered', 'running'].includes(standing)) return 'yellow';
-  if (standing === 'approved' || standing === 'succeeded') return 'green';
-  return standing === 'failed' ? 'red' : null;
+export function styleOf(word: Word): Parameters<Paint>[0] | null {
+  if (word === 'IN DOUBT' || word === 'STUCK') return 'alarm';
+  if (['waiting', 'approval expired', 'ordered', 'running'].includes(word)) return 'yellow';
+  if (word === 'approved' || word === 'succeeded') return 'green';
+  return word === 'failed' ? 'red' : null;
 }
 
-export function painted(standing: Standing, paint: Paint): string {
-  const style = styleOf(standing);
-  return style === null ? standing : paint(style, standing);
+export function painted(word: Word, paint: Paint): string {
+  const style = styleOf(word);
+  return style === null ? word : paint(style, word);
 }
 
 /** A status as a person types it: in any case, with a hyphen for a space. */
@@ -26,14 +26,14 @@ const reader =
     return found ?? refuse('USAGE', `--status takes one of: ${choicesOf(words).join(', ')}.`);
   };
 
-export const standingNamed: (text: string) => StatusWord = reader(STATUS_WORDS);
-export const runStandingOf: (text: string) => RunWord = reader(RUN_WORDS);
-export const capabilityStandingOf: (text: string) => CapabilityWord = reader(CAPABILITY_WORDS);
+export const statusWordNamed: (text: string) => StatusWord = reader(STATUS_WORDS);
+export const runWordNamed: (text: string) => RunWord = reader(RUN_WORDS);
+export const capabilityWordNamed: (text: string) => CapabilityWord = reader(CAPABILITY_WORDS);
 
 const choicesOf = (words: readonly string[]) => words.map((one) => one.toLowerCase().replaceAll(' ', '-'));
 
 /** How a status is typed. */
-export const STANDING_CHOICES = choicesOf(STATUS_WORDS);
+export const STATUS_CHOICES = choicesOf(STATUS_WORDS);
 export const RUN_CHOICES = choicesOf(RUN_WORDS);
 export const CAPABILITY_CHOICES = choicesOf(CAPABILITY_WORDS);
 

@@ -56,7 +56,7 @@ function intentLines({ intent, envelope, absent, shown, alternates }: Story, now
       ['Intent', intent.intent_id],
       ['Hash', paint('dim', intent.hash)],
       ['Code', codeOf(intent.hash)],
-      ['Status', painted(intent.standing, paint)],
+      ['Status', painted(intent.status_word, paint)],
       ['Asked by', askedBy(intent)],
       ['Tool', intent.tool],
       ['Effect digest', intent.effect_digest],

@@ -157,7 +157,7 @@ function isRouted(queue: WaitingMap): boolean {
 /** All that waits, and what is approved and not ordered; the newest 2,000. */
 async function waiting(api: Client): Promise<readonly QueueItem[]> {
   const lists = await Promise.all(
-    (['waiting', 'approved'] as const).map((standing) => api.intents.list({ standing, limit: 1000 })),
+    (['waiting', 'approved'] as const).map((status_word) => api.intents.list({ status_word, limit: 1000 })),
   );
   return lists.flatMap(({ intents }) => intents);
 }
@@ -170,8 +170,8 @@ async function itemOf(
 ): Promise<QueueItem | null> {
   const intent = await api.intents.get({ intent_id }).catch(noSuchIntent);
   if (intent === null || known) return intent && { ...intent, goal: known!.goal };
-  const { standing, tool, proposer, proposed_at: since } = intent;
-  if (standing !== 'waiting' && standing !== 'approved') return null;
+  const { status_word, tool, proposer, proposed_at: since } = intent;
+  if (status_word !== 'waiting' && status_word !== 'approved') return null;
   const until = new Date(Date.parse(since) + 1).toISOString();
   for (let next: string | null | undefined; next !== null; ) {
     const cursor = next === undefined ? {} : { cursor: next };

@@ -42,8 +42,8 @@ export function dockStateOf({
 }: Given): DockState {
   if (live.state !== 'live') return { kind: live.state };
   if (!looked.honest) return { kind: 'dishonest' };
-  const open = intent.standing === 'waiting' || intent.standing === 'approved';
-  if (!open) return { kind: 'ended', word: intent.standing };
+  const open = intent.status_word === 'waiting' || intent.status_word === 'approved';
+  if (!open) return { kind: 'ended', word: intent.status_word };
   if (Date.parse(intent.expires_at) <= now) return { kind: 'ended', word: 'expired' };
   const ordered = intent.capabilities.some(
     ({ status, lapses_at, attempt }) =>
@@ -62,7 +62,7 @@ export function dockStateOf({
       code,
       words: words ?? '',
       advice: advice ?? '',
-      reject: intent.standing === 'waiting',
+      reject: intent.status_word === 'waiting',
     };
   }
   if (unopened.length > 0) return { kind: 'cut', labels: unopened };

@@ -23,9 +23,9 @@ export function ordering(): (queue: WaitingMap, name: string | null, now?: numbe
 
 function orderOf(queue: WaitingMap, name: string | null, now: number): OrderedQueue {
   const open = [...(queue?.values() ?? [])].filter(
-    ({ standing, expires_at, capabilities }) =>
-      (standing === 'waiting' ||
-        (standing === 'approved' && !capabilities.some(({ status }) => status === 'ordered'))) &&
+    ({ status_word, expires_at, capabilities }) =>
+      (status_word === 'waiting' ||
+        (status_word === 'approved' && !capabilities.some(({ status }) => status === 'ordered'))) &&
       Date.parse(expires_at) > now,
   );
   const key = ({ proposed_at, intent_id }: QueueItem) => `${proposed_at} ${intent_id}`;
@@ -41,7 +41,7 @@ function orderOf(queue: WaitingMap, name: string | null, now: number): OrderedQu
   return { mine, others, all: [...mine, ...others] };
 }
 
-export function placeInQueue(
+export function positionInQueue(
   { all }: OrderedQueue,
   intent_id: string,
 ): { readonly at: number; readonly of: number } {

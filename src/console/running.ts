@@ -22,9 +22,9 @@ function useAlive(): ReadonlySet<string> | null {
   );
 }
 
-export function standingWord(
-  { intent_id, standing }: { readonly intent_id: string; readonly standing: string },
+export function shownStatus(
+  { intent_id, status_word }: { readonly intent_id: string; readonly status_word: string },
   running: ReadonlySet<string>,
 ): string {
-  return standing === 'IN DOUBT' && running.has(intent_id) ? 'running' : standing.toLowerCase();
+  return status_word === 'IN DOUBT' && running.has(intent_id) ? 'running' : status_word.toLowerCase();
 }

@@ -7,7 +7,7 @@ import type { ExpectedAct } from './signed.ts';
 
 type Members = Readonly<Record<string, Json>>;
 
-const NOTHING = { bound: null, standing_delegation: null, expires_at: null };
+const NOTHING = { bound: null, own_delegation: null, expires_at: null };
 
 function changeOf({ id, reason }: ActKnown, status: string, fixed: Members, free: string[]): ExpectedAct {
   return {
@@ -64,7 +64,7 @@ export function activatedActs(known: ActKnown): readonly ExpectedAct[] | null {
       ['expires_at'],
     ),
     at_most_s: { expires_at: ttl_s },
-    follows: (_, before) => ({ standing_delegation: delegates ? before.subject! : null }),
+    follows: (_, before) => ({ own_delegation: delegates ? before.subject! : null }),
   };
   const delegation: ExpectedAct = {
     kind: 'delegation.granted',

@@ -19,7 +19,7 @@ export interface MountRequest {
   readonly system: readonly string[];
 }
 
-export interface MountPlan {
+export interface Mounts {
   /** In the order in which bubblewrap must make them: a folder before what is in it. */
   readonly binds: readonly Bind[];
   /** To be added when nothing more is mounted below: they make the masks read-only. */
@@ -41,7 +41,7 @@ type Kind = 'read' | 'write' | 'hidden-folder' | 'hidden-file';
  * refuses to remove or rename a mount point, but not the folders above it: a tool could move `conf/` away and write a
  * new `conf/tools.yaml`. So each folder between a writable bind and a mount inside it becomes a mount point too.
  */
-export function mountPlan(request: MountRequest): MountPlan {
+export function mountsFor(request: MountRequest): Mounts {
   const kinds = new Map<string, Kind>();
   for (const path of request.read) kinds.set(path, 'read');
   for (const path of request.write) {

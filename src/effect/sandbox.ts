@@ -3,7 +3,7 @@ import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { ChildOutcome } from './child.ts';
 import type { Machine, SystemPath } from './machine.ts';
-import { contains, type Guard, mountOptions, mountPlan, ownMounts } from './mounts.ts';
+import { contains, type Guard, mountOptions, mountsFor, ownMounts } from './mounts.ts';
 import { callFilter } from './seccomp/filter.ts';
 import { sandboxFault } from './trial.ts';
 import { ownUser, type RunUser } from './user.ts';
@@ -146,7 +146,7 @@ function bwrapOptions(
   const first = c.first_fd ?? FIRST_FD;
   const open = (program: boolean) => (path: string) => String(first - 1 + sources.push({ path, program }));
   const shown = profile.network ? [...machine.system, ...machine.network] : machine.system;
-  const mounts = mountPlan({
+  const mounts = mountsFor({
     read: profile.read,
     write: profile.write,
     hidden: c.hidden,

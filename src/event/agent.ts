@@ -17,7 +17,7 @@ const version_ref = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.+/:_-]{0,127}$/);
 /** The simulation that undoes a step, or `plan:rollback` for a plan's own undo. */
 const rollback_ref = z.string().regex(/^[a-z0-9][a-z0-9.:@_-]{0,127}$/);
 
-export const PLAN_STATES = [
+export const AGENT_PLAN_STATES = [
   'CREATED',
   'WAITING_CONFIRM',
   'WAITING_CLARIFY',
@@ -64,7 +64,7 @@ export const MOVE_REASONS = [
   'PLAN_WITHDRAWN',
 ] as const;
 
-const state = z.enum([...new Set([...PLAN_STATES, ...STEP_STATES])]);
+const state = z.enum([...new Set([...AGENT_PLAN_STATES, ...STEP_STATES])]);
 const move_reason = z.union([z.enum(MOVE_REASONS), reason_code]);
 
 /** What a decision rests on, so that it can be made again (003 section 17.2). */
@@ -111,7 +111,7 @@ export const agentBodies = {
      * The delegation under which a lexicon YES may dispatch it. It is not called `delegation`: that names what a
      * signature rests on, and this act is signed by a human only.
      */
-    standing_delegation: uuid.nullable(),
+    own_delegation: uuid.nullable(),
     /** The delegation of the activation before this act, which ends with it, as the human who signs knows it. */
     replaces: uuid.nullable(),
     expires_at: time.nullable(),

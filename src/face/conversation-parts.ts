@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { once } from '../canonical/once.ts';
-import { PLAN_STATES, STEP_STATES } from '../event/agent.ts';
+import { AGENT_PLAN_STATES, STEP_STATES } from '../event/agent.ts';
 import { code, digest, goal, id, name, time } from './parts.ts';
 import { CONVERSATION_STATUSES } from './statuses.ts';
 
@@ -57,7 +57,7 @@ const plan = once(() =>
       template: z.strictObject({ simulation: name, version: z.int() }).readonly().nullable(),
       finder_packet: digest,
       risk_level: z.enum(['LOW', 'MEDIUM', 'HIGH']),
-      state: z.enum(PLAN_STATES),
+      state: z.enum(AGENT_PLAN_STATES),
       reason_code: code,
       created_at: time,
       changed_at: time,

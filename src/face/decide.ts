@@ -5,7 +5,7 @@ import type { Signer } from '../identity/act.ts';
 import { check } from '../journey/check.ts';
 import type { Context } from '../journey/context.ts';
 import { grant, turn } from '../journey/grant.ts';
-import { standingNow } from '../journey/life.ts';
+import { statusWordNow } from '../journey/life.ts';
 import { offer } from '../journey/offer.ts';
 import { diffTexts, hunksApart, review } from '../journey/review.ts';
 import { reviewersOf } from '../journey/reviewers.ts';
@@ -22,13 +22,13 @@ import { act, here, read, write } from './verb.ts';
 const told = new WeakMap<IntentState, z.output<typeof intent>>();
 
 /** An intent with the word for where it stands now, and who is asked to look at it: the same value while none of it has changed. */
-export async function standingIntent(context: Context, state: IntentState): Promise<z.output<typeof intent>> {
-  const standing = standingNow(context, state);
+export async function intentNow(context: Context, state: IntentState): Promise<z.output<typeof intent>> {
+  const status_word = statusWordNow(context, state);
   const reviewers = await reviewersOf(context, state);
   const known = told.get(state);
-  if (known?.standing === standing && JSON.stringify(known.reviewers) === JSON.stringify(reviewers))
+  if (known?.status_word === status_word && JSON.stringify(known.reviewers) === JSON.stringify(reviewers))
     return known;
-  const now = deepFrozen({ ...state, standing, reviewers });
+  const now = deepFrozen({ ...state, status_word, reviewers });
   told.set(state, now);
   return now;
 }
@@ -59,7 +59,7 @@ export const deciding = {
       }),
     run: async ({ context }, { intent_id, diff_lines }) => {
       const { state, ...seen } = await review(context, intent_id, diff_lines);
-      return { intent: await standingIntent(context, state), ...seen };
+      return { intent: await intentNow(context, state), ...seen };
     },
   }),
 
@@ -153,7 +153,7 @@ export const deciding = {
       await requireOwnIntent(context, caller, asked.intent_id);
       const by = caller.kind === 'owner' ? null : caller.name;
       const { state, ...seen } = await previewSubmit(context, { ...asked, by });
-      return { intent: await standingIntent(context, state), ...seen };
+      return { intent: await intentNow(context, state), ...seen };
     },
   }),
 
@@ -198,7 +198,7 @@ export const deciding = {
       }),
     run: async ({ context }, request) => {
       const { state, ...offered } = await offer(context, request);
-      return { intent: await standingIntent(context, state), ...offered };
+      return { intent: await intentNow(context, state), ...offered };
     },
   }),
 

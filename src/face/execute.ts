@@ -13,7 +13,7 @@ import { look, type Preview, preview, run } from '../journey/run.ts';
 import { liveProgress } from '../journey/run-words.ts';
 import { limits } from '../limits.ts';
 import { printedText } from '../story/tell.ts';
-import { standingIntent } from './decide.ts';
+import { intentNow } from './decide.ts';
 import { effect } from './effect.ts';
 import { capabilityScope, conditions } from './order.ts';
 import {
@@ -307,7 +307,7 @@ async function previewOf(
     depth: held.depth,
     break_glass: issued.break_glass,
   };
-  const intent = await standingIntent(context, state);
+  const intent = await intentNow(context, state);
   return { intent, effect, shown, capability: { capability_id, by, ...allows }, seen };
 }
 

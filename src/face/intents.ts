@@ -20,7 +20,7 @@ import * as withdrawing from '../journey/withdraw.ts';
 import { limits } from '../limits.ts';
 import { proposedBy, requireMadeId } from './caller.ts';
 import { comparing } from './comparing.ts';
-import { deciding, standingIntent } from './decide.ts';
+import { deciding, intentNow } from './decide.ts';
 import {
   approval,
   askedHash,
@@ -35,8 +35,8 @@ import {
   page,
   rejection,
   searched,
-  standing,
   status,
+  statusWord,
   time,
 } from './parts.ts';
 import { planSpec } from './plans.ts';
@@ -49,7 +49,7 @@ const result = once(() =>
     .strictObject({
       intent_id: id,
       status,
-      standing,
+      status_word: statusWord,
       /** Nothing follows unless a human begins again. */
       is_over: z.boolean(),
       /** Why a human rejected it, or its proposer withdrew it. */
@@ -168,7 +168,7 @@ export const intents = {
     about: 'List intents, newest first, in pages.',
     input: () =>
       z.strictObject({
-        standing: standing.optional(),
+        status_word: statusWord.optional(),
         tool: z.string().optional(),
         proposer: z.string().optional(),
         /** A part of the goal, the tool or the proposer, in any case. */
@@ -216,8 +216,7 @@ export const intents = {
     about: 'One intent, as the ledger tells it.',
     input: () => z.strictObject({ intent_id: askedId }),
     output: () => intent,
-    run: async ({ context }, { intent_id }) =>
-      standingIntent(context, await requireIntent(context, intent_id)),
+    run: async ({ context }, { intent_id }) => intentNow(context, await requireIntent(context, intent_id)),
     lasts: statusLasts,
   }),
 

@@ -38,7 +38,7 @@ export const mcp = {
           z.strictObject({
             server,
             /** `changed`: keyturn.yaml, or a file, says something else than what was accepted. */
-            standing: z.enum(['accepted', 'unaccepted', 'changed', 'removed from keyturn.yaml']),
+            status: z.enum(['accepted', 'unaccepted', 'changed', 'removed from keyturn.yaml']),
             accepted: digest.nullable(),
             by: name.nullable(),
             accepted_at: time.nullable(),
@@ -48,7 +48,7 @@ export const mcp = {
           }),
         ),
       }),
-    run: async ({ context }) => ({ servers: await serving.serverStandings(context) }),
+    run: async ({ context }) => ({ servers: await serving.serverStatuses(context) }),
   }),
 
   tools: read({

@@ -72,7 +72,7 @@ export const executor = z.strictObject({
 
 export const status = z.enum(STATUSES);
 
-export const standing = z.enum(STATUS_WORDS).meta({ id: 'standing' });
+export const statusWord = z.enum(STATUS_WORDS).meta({ id: 'status-word' });
 
 /** Whom the policies ask to look at what waits; `null`: all who could approve it, and always to an agent. It gives no right to approve. */
 export const reviewers = z.array(name).readonly().nullable();
@@ -217,7 +217,7 @@ export const intent = z
       .readonly()
       .nullable(),
     /** The status as it is now: the clock counts. */
-    standing,
+    status_word: statusWord,
     reviewers,
   })
   .meta({ id: 'intent' });

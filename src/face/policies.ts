@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { once } from '../canonical/once.ts';
-import { policyFilesStanding } from '../journey/policy-files.ts';
+import { comparePolicyFiles } from '../journey/policy-files.ts';
 import { limits } from '../limits.ts';
 import { digest, name, time } from './parts.ts';
 import { shown } from './shown.ts';
@@ -94,7 +94,7 @@ export const policies = {
         /** What a person should know; null while they are the same. */
         words: z.string().nullable(),
       }),
-    run: ({ context }) => policyFilesStanding(context),
+    run: ({ context }) => comparePolicyFiles(context),
   }),
 
   diff: read({

@@ -36,11 +36,11 @@ export const begun = once(() =>
     /** `alive`: its process, or something that it started, is at work. `killed`: it was ended half way. */
     state: z.enum(['alive', 'dead', 'other-host', 'killed']),
     /** As lists say it: `running` while its process works on it. What outlived that process is `alive`, and `IN DOUBT`. */
-    standing: z.enum(RUN_WORDS),
+    status_word: z.enum(RUN_WORDS),
   }),
 );
 
-export function begunOf({ state, run, life, standing }: InDoubt) {
+export function begunOf({ state, run, life, status_word }: InDoubt) {
   return {
     execution_id: run.execution_id,
     intent_id: state.intent_id,
@@ -49,7 +49,7 @@ export function begunOf({ state, run, life, standing }: InDoubt) {
     host: run.executor.host,
     pid: run.executor.pid,
     state: state.status === 'partial' ? ('killed' as const) : life,
-    standing,
+    status_word,
   };
 }
 
@@ -107,7 +107,7 @@ export const runs = {
     about: 'List runs, newest first, in pages.',
     input: () =>
       z.strictObject({
-        standing: z.enum(RUN_WORDS).optional(),
+        status_word: z.enum(RUN_WORDS).optional(),
         ...found,
         /** The name or the public key of the executor that claimed it. */
         executor: z.string().optional(),
@@ -121,7 +121,7 @@ export const runs = {
               .extend({
                 ...of,
                 /** Where its intent stood after it: a later attempt does not change that. */
-                standing: z.enum(RUN_WORDS),
+                status_word: z.enum(RUN_WORDS),
                 /** What the executor is called now; null where none has its key. */
                 executor_name: name.nullable(),
               })
@@ -142,7 +142,7 @@ export const runs = {
     about: 'List orders and the capabilities that were issued for them, newest first, in pages.',
     input: () =>
       z.strictObject({
-        standing: z.enum(CAPABILITY_WORDS).optional(),
+        status_word: z.enum(CAPABILITY_WORDS).optional(),
         ...found,
         /** Who ordered it. */
         by: z.string().optional(),
@@ -157,7 +157,7 @@ export const runs = {
                 ...of,
                 tool: name,
                 /** The status as it is now: what was not issued or used in time has lapsed, or expired. */
-                standing: z.enum(CAPABILITY_WORDS),
+                status_word: z.enum(CAPABILITY_WORDS),
               })
               .readonly(),
           )

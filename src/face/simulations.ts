@@ -35,7 +35,7 @@ const changed = once(() =>
       /** What the activation binds: programs, sandbox, steps and undo. Null in every other status. */
       bound: digest.nullable(),
       /** What the agent core acts under; null where nothing is delegated. */
-      standing_delegation: id.nullable(),
+      own_delegation: id.nullable(),
       expires_at: time.nullable(),
       ...why,
     })
@@ -44,10 +44,10 @@ const changed = once(() =>
 
 function changedOf(body: Body<'simulation.changed'>): z.output<ReturnType<typeof changed>> {
   const { simulation, version, status, definition, proof, bound } = body;
-  const { standing_delegation, expires_at, by, reason } = body;
+  const { own_delegation, expires_at, by, reason } = body;
   return {
     ...{ simulation, version, status, definition, proof, bound },
-    ...{ standing_delegation, expires_at, by, reason },
+    ...{ own_delegation, expires_at, by, reason },
   };
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { once } from '../canonical/once.ts';
 import { type Status, statusOf } from '../journey/status.ts';
-import { awaited, code, digest, freeze, id, name, reasonCode, reviewers, standing, time } from './parts.ts';
+import { awaited, code, digest, freeze, id, name, reasonCode, reviewers, statusWord, time } from './parts.ts';
 import { policies } from './policies.ts';
 import { begun, begunOf } from './runs.ts';
 import { nothing, read } from './verb.ts';
@@ -17,7 +17,7 @@ const needed = z
     proposer: name,
     /** The proposer signed the hash; otherwise the name is only a claim. */
     proposer_verified: z.boolean(),
-    standing,
+    status_word: statusWord,
     /** Since when it has stood like this. */
     since: time,
   })

@@ -12,7 +12,7 @@ import { freezeOf, freezeWords } from '../gate/freeze.ts';
 import { next } from '../gate/next.ts';
 import { requireAccepted, requireShadow, serverOfCall } from '../gate/server.ts';
 import { isOwnDelegated, isOwnRequest } from '../gate/signers.ts';
-import { requireServed, requireStanding } from '../gate/simulation.ts';
+import { requireActivation, requireServed } from '../gate/simulation.ts';
 import { type Denial, lostBy, lostOrder, type Standing, standingOf } from '../gate/standing.ts';
 import type { Approver, IntentState } from '../gate/state.ts';
 import {
@@ -56,7 +56,7 @@ export function requireGrounds(rows: Rows, event: Event, at: string): void {
   // That of a revoked one is taken: the call was sent while it was not.
   if (event.kind === 'mcp.shadow_ended') requireKnownExecutor(systemOf(rows), event.body.executor_key);
   if (event.kind === 'call.passed') requirePassable(rows, event.body.by, event.body.tool);
-  if (event.kind === 'simulation.changed') requireStanding(authoritiesOf(rows), event, at);
+  if (event.kind === 'simulation.changed') requireActivation(authoritiesOf(rows), event, at);
   if (event.kind === 'slo.waived') requireWaiver(event, at);
   if (event.kind === 'intent.replaced' && !rows.is_one_subject) requireReplacement(rows, event);
   // What these rest on is told by entries about others, which only the whole ledger has.

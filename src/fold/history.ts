@@ -25,7 +25,9 @@ export class History implements Below {
 
   /** Whether an entry of this kind belongs here. One that sets the clock back changes no row, but its signature counts. */
   static tells(kind: string): boolean {
-    return kind === 'clock.accepted' || movedBy(kind as EventKind).some(({ is_standing }) => is_standing);
+    return (
+      kind === 'clock.accepted' || movedBy(kind as EventKind).some(({ is_kept_folded }) => is_kept_folded)
+    );
   }
 
   /** The next entry that belongs here. A refusal leaves everything as it was. */

@@ -46,7 +46,7 @@ interface Projection<N extends RowName, K extends EventKind> {
   /** An entry creates at most one row of each slot, 0 unless told: a store finds a row by its entry and its slot. */
   readonly slot?: 1 | 2;
   /** Any judgement may rest on it, whichever intent it is about: a process keeps it folded (`history.ts`). */
-  readonly is_standing?: true;
+  readonly is_kept_folded?: true;
   /** It counts over all entries, so it cannot follow from a part of the ledger. */
   readonly is_count?: true;
 }
@@ -76,7 +76,7 @@ export const PROJECTIONS: Declared = {
     key: () => 'system',
     next: (before, event, { at, now }) => nextSystem(before, event, at, now.tenant),
     is_one: true,
-    is_standing: true,
+    is_kept_folded: true,
   }),
   intent: of<'intent'>()({
     kinds: INTENT_KINDS,
@@ -117,7 +117,7 @@ export const PROJECTIONS: Declared = {
     kinds: PRINCIPAL_KINDS,
     key: ({ subject }) => subject,
     next: (before, event, { at }) => nextPrincipal(before, event, at),
-    is_standing: true,
+    is_kept_folded: true,
     statuses: ['active', 'revoked'],
   }),
   key: of<'key'>()({
@@ -126,7 +126,7 @@ export const PROJECTIONS: Declared = {
     // A second name would let one human count as two.
     next: (before, { subject }) =>
       before ? refuse('KEY_ENROLLED_TWICE', `The key is enrolled as "${before.name}".`) : { name: subject },
-    is_standing: true,
+    is_kept_folded: true,
     slot: 1,
   }),
   // In a part of a ledger it counts those who are shown: never more than there were.
@@ -139,14 +139,14 @@ export const PROJECTIONS: Declared = {
       if (humans === 0 && step.now.is_whole) refuse('LAST_HUMAN');
       return { humans };
     },
-    is_standing: true,
+    is_kept_folded: true,
     slot: 2,
   }),
   delegation: of<'delegation'>()({
     kinds: DELEGATION_KINDS,
     key: ({ subject }) => subject,
     next: (before, event, { at, now }) => nextDelegation(before, event, at, authoritiesOf(now)),
-    is_standing: true,
+    is_kept_folded: true,
     statuses: ['active', 'revoked'],
   }),
   quota: of<'quota'>()({
@@ -221,7 +221,7 @@ export type Paged = 'intent' | 'execution' | 'capability' | 'agent';
 interface Moved {
   readonly name: RowName;
   readonly is_count: boolean;
-  readonly is_standing: boolean;
+  readonly is_kept_folded: boolean;
   keys(event: Event, step: Step | null): readonly string[];
   next(before: unknown, event: Event, step: Step): States[RowName] | null;
 }
@@ -232,12 +232,12 @@ const BY_KIND: ReadonlyMap<string, readonly Moved[]> = byKind();
 function byKind(): Map<string, Moved[]> {
   const found = new Map<string, Moved[]>();
   for (const name of ROW_NAMES) {
-    const { kinds, key, next, is_count = false, is_standing = false } = PROJECTIONS[name];
+    const { kinds, key, next, is_count = false, is_kept_folded = false } = PROJECTIONS[name];
     const keys = (event: Event, step: Step | null) => {
       const found = key(event as never, step) ?? NO_KEYS;
       return typeof found === 'string' ? [found] : found;
     };
-    const moved = { name, is_count, is_standing, keys, next } as unknown as Moved;
+    const moved = { name, is_count, is_kept_folded, keys, next } as unknown as Moved;
     for (const kind of kinds) found.set(kind, [...(found.get(kind) ?? []), moved]);
   }
   return found;

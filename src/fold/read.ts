@@ -15,7 +15,7 @@ import { EntryReader, FoldedLedger, type HashedEntry, type VerifiedEntries } fro
 import type { RowName, States } from './row.ts';
 
 /** What holds for every intent after `size` entries, the last of which has the hash `last`. */
-export interface LedgerStanding {
+export interface LedgerState {
   readonly system: System;
   readonly authorities: Authorities;
   readonly size: number;
@@ -23,7 +23,7 @@ export interface LedgerStanding {
 }
 
 /** The same, with the state of what was asked about. */
-export interface StandingWith<S> extends LedgerStanding {
+export interface LedgerStateWith<S> extends LedgerState {
   readonly state: S;
 }
 
@@ -100,7 +100,7 @@ export class ReadEntries {
     this.#entry = entry;
   }
 
-  standing(): LedgerStanding {
+  state(): LedgerState {
     const { size } = this;
     const system = this.#history.system(size);
     return { system, authorities: this.#history.authorities(size), size, last: this.hash(size - 1) };
@@ -118,7 +118,7 @@ export class ReadEntries {
     name: N,
     key: string,
     brought: ReadonlyMap<number, SealedEntry>,
-  ): StandingWith<States[N] | null> | null {
+  ): LedgerStateWith<States[N] | null> | null {
     const { subject, kinds }: { subject: About['subject']; kinds: About['kinds'] } = ABOUT[name];
     if (this.#index.newest(subject(key)) < 0) return null;
     const part = this.#partOf(subject(key));
@@ -127,7 +127,7 @@ export class ReadEntries {
       if (kinds === null || isOneOf(kinds, read.event)) part.folded.takeRead(read);
       part.newest = seq;
     }
-    return { state: part.folded.state(name, key), ...this.standing() };
+    return { state: part.folded.state(name, key), ...this.state() };
   }
 
   #partOf(subject: string): Part {

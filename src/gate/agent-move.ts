@@ -1,13 +1,13 @@
 import type { Body, Event } from '../event/event.ts';
 import { refuse } from '../refusal.ts';
 import {
+  AGENT_PLAN_MOVES,
   type AgentPlan,
+  type AgentPlanStatus,
   type AgentStep,
   currentStep,
   isOpen,
   isOver,
-  PLAN_MOVES,
-  type PlanStatus,
   STEP_MOVES,
   type StepStatus,
 } from './agent-state.ts';
@@ -27,8 +27,8 @@ export function moved(plan: AgentPlan, move: Move, at: string): AgentPlan {
 }
 
 function planMoved(plan: AgentPlan, move: Move, at: string): AgentPlan {
-  requireLegal(PLAN_MOVES, plan.state, move);
-  const state = move.to as PlanStatus;
+  requireLegal(AGENT_PLAN_MOVES, plan.state, move);
+  const state = move.to as AgentPlanStatus;
   const after = { ...plan, state, reason_code: move.reason_code, changed_at: at };
   if (plan.steps.some((step) => step.state === 'EXECUTING'))
     refuse('AGENT_TRANSITION_ILLEGAL', 'A step of the plan is executing.');

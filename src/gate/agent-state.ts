@@ -1,8 +1,8 @@
 import type { Digest } from '../canonical/digest.ts';
-import type { PLAN_STATES, STEP_STATES } from '../event/agent.ts';
+import type { AGENT_PLAN_STATES, STEP_STATES } from '../event/agent.ts';
 import type { Body } from '../event/event.ts';
 
-export type PlanStatus = (typeof PLAN_STATES)[number];
+export type AgentPlanStatus = (typeof AGENT_PLAN_STATES)[number];
 export type StepStatus = (typeof STEP_STATES)[number];
 type MoveReason = Body<'agent.moved'>['reason_code'];
 
@@ -11,7 +11,7 @@ type MoveReason = Body<'agent.moved'>['reason_code'];
  * them, since each turn runs one step. PAUSED waits for the next turn or for an approver. The last three are the end. A
  * plan that is in progress can be called off as long as none of its steps executes: a process may have died in between.
  */
-export const PLAN_MOVES: Readonly<Record<PlanStatus, readonly PlanStatus[]>> = {
+export const AGENT_PLAN_MOVES: Readonly<Record<AgentPlanStatus, readonly AgentPlanStatus[]>> = {
   CREATED: ['WAITING_CONFIRM', 'WAITING_CLARIFY', 'READY', 'FAILED', 'CANCELLED'],
   WAITING_CONFIRM: ['READY', 'FAILED', 'CANCELLED'],
   WAITING_CLARIFY: ['WAITING_CONFIRM', 'READY', 'FAILED', 'CANCELLED'],
@@ -87,7 +87,7 @@ export interface AgentPlan {
   readonly template: Body<'agent.planned'>['template'];
   readonly finder_packet: Digest;
   readonly risk_level: Body<'agent.planned'>['risk_level'];
-  readonly state: PlanStatus;
+  readonly state: AgentPlanStatus;
   readonly reason_code: MoveReason;
   readonly created_at: string;
   readonly changed_at: string;
@@ -140,7 +140,7 @@ export interface Dispatch {
 }
 
 export function isOver({ state }: AgentPlan): boolean {
-  return PLAN_MOVES[state].length === 0;
+  return AGENT_PLAN_MOVES[state].length === 0;
 }
 
 /** Whether a step still waits for something or runs. */
@@ -156,7 +156,7 @@ const CLOSED: ReadonlySet<StepStatus> = new Set<StepStatus>([
 ]);
 
 /** The plan that goes on, if there is one. */
-export function livePlan({ plans }: Pick<AgentState, 'plans'>): AgentPlan | null {
+export function liveAgentPlan({ plans }: Pick<AgentState, 'plans'>): AgentPlan | null {
   return plans.find((plan) => !isOver(plan)) ?? null;
 }
 

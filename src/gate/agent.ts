@@ -9,7 +9,7 @@ import {
   type AgentStep,
   isOpen,
   isOver,
-  livePlan,
+  liveAgentPlan,
   type Turn,
 } from './agent-state.ts';
 import { conversationStatus } from './conversation.ts';
@@ -34,7 +34,7 @@ export function correlationOf(subject: string): string {
 
 /**
  * The one state machine of the agent core. Pure; `at` is the time of the ledger entry. A plan is made from a match of
- * the finder and from nothing else, it moves only as PLAN_MOVES and STEP_MOVES say, and each move names the state that
+ * the finder and from nothing else, it moves only as AGENT_PLAN_MOVES and STEP_MOVES say, and each move names the state that
  * it leaves: of two turns that move the same step, the second is refused.
  */
 export function nextAgent(state: AgentState | null, event: AgentEvent, at: string): AgentState {
@@ -83,7 +83,7 @@ function received(state: AgentState | null, { subject, body }: Event<'agent.rece
 /** From the match of the newest turn, used once; or, to undo, from a plan of this correlation that is over. */
 function planned(state: AgentState, { body }: Event<'agent.planned'>, at: string): AgentPlan {
   const { plan_id, plan, rolls_back, template, steps, risk_level, refs } = body;
-  if (livePlan(state)) refuse('AGENT_TRANSITION_ILLEGAL', 'Another plan of this correlation goes on.');
+  if (liveAgentPlan(state)) refuse('AGENT_TRANSITION_ILLEGAL', 'Another plan of this correlation goes on.');
   if (state.plans.some((known) => known.plan_id === plan_id))
     refuse('AGENT_TRANSITION_ILLEGAL', 'This plan was made before.');
   if (state.plans.length >= limits.conversation_plans)

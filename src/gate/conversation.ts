@@ -1,10 +1,10 @@
-import { type AgentPlan, type AgentState, type ConversationStatus, livePlan } from './agent-state.ts';
+import { type AgentPlan, type AgentState, type ConversationStatus, liveAgentPlan } from './agent-state.ts';
 
 type Told = Omit<AgentState, 'status'>;
 
 /** Pure. What the answers of a conversation say, too. */
 export function conversationStatus(state: Told): ConversationStatus {
-  const live = livePlan(state);
+  const live = liveAgentPlan(state);
   const plan = live ?? state.plans.at(-1);
   if (plan && (live || !isTurnNewest(state))) return statusOf(plan);
   switch (state.turn.packet_kind) {

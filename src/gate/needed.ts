@@ -1,4 +1,4 @@
-import { type AgentState, isOver, livePlan } from './agent-state.ts';
+import { type AgentState, isOver, liveAgentPlan } from './agent-state.ts';
 import { canBeUndone } from './backups.ts';
 import type { IntentState, IntentStatus } from './state.ts';
 
@@ -56,7 +56,7 @@ export function conversationNeed(state: AgentState): Need {
   );
   return {
     ...NOT_NEEDED,
-    in_use: livePlan(state) !== null || turn.packet_kind === 'CLARIFY',
+    in_use: liveAgentPlan(state) !== null || turn.packet_kind === 'CLARIFY',
     correlation_id: undoable ? correlation_id : null,
   };
 }

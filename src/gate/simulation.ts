@@ -16,7 +16,7 @@ export interface Simulation {
   readonly proof: Digest;
   /** What the activation binds. Null unless it is active. */
   readonly bound: Digest | null;
-  readonly standing_delegation: string | null;
+  readonly own_delegation: string | null;
   readonly expires_at: string | null;
   readonly by: string;
   readonly registered_at: string;
@@ -39,18 +39,18 @@ export type SimulationEvent = Event<'simulation.changed'>;
 /** Pure: the simulation after this event. A version starts as a draft and never changes what it does. */
 export function nextSimulation(state: Simulation | null, event: SimulationEvent, at: string): Simulation {
   const { simulation, version, status, definition, proof, bound } = event.body;
-  const { standing_delegation, expires_at, by } = event.body;
+  const { own_delegation, expires_at, by } = event.body;
   if (event.subject !== `simulation:${simulation}`)
     refuse('SHAPE_INVALID', `"${event.subject}" is not the simulation "${simulation}".`);
-  if (status !== 'Active' && (standing_delegation !== null || expires_at !== null))
+  if (status !== 'Active' && (own_delegation !== null || expires_at !== null))
     refuse('SIMULATION_CHANGE_ILLEGAL', 'Only an active simulation has a delegation or an end.');
   if ((status === 'Active') !== (bound !== null))
     refuse('SIMULATION_CHANGE_ILLEGAL', 'An activation, and nothing else, binds what runs.');
-  if (standing_delegation !== null && expires_at === null)
+  if (own_delegation !== null && expires_at === null)
     refuse('SIMULATION_CHANGE_ILLEGAL', 'What is delegated ends.');
   requireMove(state, event.body);
   // Otherwise, of two activations at once, the delegation of the first would outlive every later change.
-  if (event.body.replaces !== (state?.standing_delegation ?? null))
+  if (event.body.replaces !== (state?.own_delegation ?? null))
     refuse('SIMULATION_CHANGE_ILLEGAL', 'Another human changed it meanwhile. Look at it again.');
   return {
     simulation,
@@ -59,7 +59,7 @@ export function nextSimulation(state: Simulation | null, event: SimulationEvent,
     definition,
     proof,
     bound,
-    standing_delegation,
+    own_delegation,
     expires_at,
     by,
     registered_at: state?.registered_at ?? at,
@@ -82,13 +82,13 @@ function requireMove(state: Simulation | null, body: SimulationEvent['body']): v
 }
 
 /** The delegation that an activation names holds now, covers this version, and does not end before it. */
-export function requireStanding(authorities: Authorities, { body }: SimulationEvent, at: string): void {
-  const { simulation, version, standing_delegation, expires_at } = body;
-  if (standing_delegation === null) {
+export function requireActivation(authorities: Authorities, { body }: SimulationEvent, at: string): void {
+  const { simulation, version, own_delegation, expires_at } = body;
+  if (own_delegation === null) {
     requireBounded(expires_at, at);
     return;
   }
-  const held = requireHolds(authorities, standing_delegation, at);
+  const held = requireHolds(authorities, own_delegation, at);
   if (!covers(held, [`simulation:${simulation}@${version}`])) refuse('DELEGATION_OUT_OF_SCOPE');
   if (expires_at !== null && Date.parse(expires_at) > Date.parse(held.expires_at))
     refuse('DELEGATION_WIDENED', 'The activation would outlive its delegation.');

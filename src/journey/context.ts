@@ -167,7 +167,7 @@ export interface Asked {
   readonly effect: Effect;
 }
 
-/** Whose standing an act depends on: of people by name, of delegations by id. */
+/** Whose keys and grants an act depends on: of people by name, of delegations by id. */
 export interface Named {
   readonly people: Iterable<string>;
   readonly delegations: Iterable<string | null>;

@@ -46,10 +46,10 @@ function signersOf({ read_entry }: Context, entries: readonly SealedEntry[]): st
     const proposer = event.kind === 'intent.proposed' && event.body.proposer_signature !== null;
     if (event.kind === 'intent.withdrawn' && event.body.proposer_signature !== null) return [event.body.by];
     const delegate = event.kind === 'delegation.granted' ? [event.body.delegate] : [];
-    const standing = event.kind === 'simulation.changed' ? (event.body.standing_delegation ?? []) : [];
+    const own = event.kind === 'simulation.changed' ? (event.body.own_delegation ?? []) : [];
     if (proposer) return [event.body.proposer];
     return isSigned(event)
-      ? [event.body.by, delegationOf(event) ?? event.body.by, ...delegate].concat(standing)
+      ? [event.body.by, delegationOf(event) ?? event.body.by, ...delegate].concat(own)
       : [];
   });
 }

@@ -23,7 +23,7 @@ export function isRunning(context: Context, { execution_id, executor }: Run): bo
 }
 
 /** Where an intent stands, in the words of every list, screen and answer. */
-export function standingNow(context: Context, state: IntentState): StatusWord {
+export function statusWordNow(context: Context, state: IntentState): StatusWord {
   const run = state.status === 'claimed' ? state.runs.at(-1) : undefined;
   return statusWordOf(state, context.clock(), run !== undefined && isRunning(context, run));
 }

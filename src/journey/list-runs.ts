@@ -21,13 +21,13 @@ interface Filter extends PageRequest {
 }
 
 export interface RunsRequest extends Filter {
-  readonly standing?: RunWord | undefined;
+  readonly status_word?: RunWord | undefined;
   /** The name or the key of the executor that claimed it. */
   readonly executor?: string | undefined;
 }
 
 export interface CapabilitiesRequest extends Filter {
-  readonly standing?: CapabilityWord | undefined;
+  readonly status_word?: CapabilityWord | undefined;
   /** Who ordered it. */
   readonly by?: string | undefined;
 }
@@ -41,43 +41,43 @@ interface OfIntent {
 }
 
 export interface RunSummary extends Run, OfIntent {
-  readonly standing: RunWord;
+  readonly status_word: RunWord;
   /** What the ledger calls the executor now; null where it no longer knows it. */
   readonly executor_name: string | null;
 }
 
 export interface CapabilitySummary extends Capability, OfIntent {
   readonly tool: string;
-  readonly standing: CapabilityWord;
+  readonly status_word: CapabilityWord;
 }
 
 /** Newest first. */
 export async function listRuns(context: Context, request: RunsRequest): Promise<ListedPage<RunSummary>> {
   const { executors } = await context.store.system();
-  const { executor, standing } = request;
+  const { executor, status_word } = request;
   const meant = executors.filter(({ name, public_key }) => executor === name || executor === public_key);
   const keys = executor === undefined ? null : meant.map(({ public_key }) => public_key);
-  const index: Page['by'] = keys ? ['actor', keys] : indexFor(request, standing && STORED[standing]);
+  const index: Page['by'] = keys ? ['actor', keys] : indexFor(request, status_word && STORED[status_word]);
   return pageOf<Execution, RunSummary>(context, request, {
     list: 'runs',
     batch: rowsOf(context, 'execution', request, index),
     at: ({ claimed_at }) => claimed_at,
     shown: async (row) => {
       const is_of = keys === null || keys.includes(row.executor_key);
-      const could_be = standing === undefined || STORED[standing].includes(row.status);
+      const could_be = status_word === undefined || STORED[status_word].includes(row.status);
       if (!is_of || !could_be || !isAskedFor(row, request)) return null;
       const intent = await requireIntent(context, row.intent_id);
       const run = intent.runs.find(({ execution_id }) => execution_id === row.execution_id);
       const is_running = row.status === 'claimed' && run !== undefined && isRunning(context, run);
       const word = runWordOf(row.status, is_running);
-      if ((standing ?? word) !== word) return null;
+      if ((status_word ?? word) !== word) return null;
       const told = await toldOf(context, intent);
       if (!holdsText([told.goal, row.tool, row.proposer], request.text)) return null;
       const known = executors.find(({ public_key }) => public_key === row.executor_key);
       return {
         ...(run ?? refuseTorn()),
         ...told,
-        standing: word,
+        status_word: word,
         executor_name: known?.name ?? null,
       };
     },
@@ -89,9 +89,9 @@ export function listCapabilities(
   context: Context,
   request: CapabilitiesRequest,
 ): Promise<ListedPage<CapabilitySummary>> {
-  const { by, standing } = request;
+  const { by, status_word } = request;
   const now = context.clock();
-  const statuses = standing && [STORED_AS[standing]];
+  const statuses = status_word && [STORED_AS[status_word]];
   const index: Page['by'] = by === undefined ? indexFor(request, statuses) : ['actor', [by]];
   return pageOf<Order, CapabilitySummary>(context, request, {
     list: 'capabilities',
@@ -99,12 +99,13 @@ export function listCapabilities(
     at: ({ ordered_at }) => ordered_at,
     shown: async (row) => {
       const word = capabilityWordOf(row, now);
-      if ((by ?? row.by) !== row.by || (standing ?? word) !== word || !isAskedFor(row, request)) return null;
+      if ((by ?? row.by) !== row.by || (status_word ?? word) !== word || !isAskedFor(row, request))
+        return null;
       const intent = await requireIntent(context, row.intent_id);
       const order = intent.capabilities.find(({ capability_id }) => capability_id === row.capability_id);
       const told = await toldOf(context, intent);
       if (!holdsText([told.goal, row.tool, row.proposer], request.text)) return null;
-      return { ...(order ?? refuseTorn()), ...told, tool: row.tool, standing: word };
+      return { ...(order ?? refuseTorn()), ...told, tool: row.tool, status_word: word };
     },
   });
 }

@@ -5,13 +5,13 @@ import { journeyLimits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { Page, PagedRow } from '../store/store.ts';
 import { type Context, humansNow } from './context.ts';
-import { standingNow } from './life.ts';
+import { statusWordNow } from './life.ts';
 import { holdsText, newestBefore, type PageRequest, pageOf } from './page.ts';
 import { couldApprove, type Reviewers, reviewersOf } from './reviewers.ts';
 
 /** Which intents are meant: those that fit all of it. */
 interface IntentFilter {
-  readonly standing?: StatusWord | undefined;
+  readonly status_word?: StatusWord | undefined;
   readonly tool?: string | undefined;
   readonly proposer?: string | undefined;
   /** A part of its goal, its tool or its proposer, in any case. */
@@ -27,7 +27,7 @@ export interface ListRequest extends IntentFilter, PageRequest {}
 
 export interface IntentSummary extends IntentState {
   /** The status as it is now: the clock counts. */
-  readonly standing: StatusWord;
+  readonly status_word: StatusWord;
   /** Null where it was erased, or its stored bytes are damaged. */
   readonly goal: string | null;
   readonly reviewers: Reviewers;
@@ -57,10 +57,10 @@ interface Look {
 }
 
 /** The index that leaves the fewest. */
-function indexFor({ proposer, tool, standing, needs }: IntentFilter): Page['by'] {
+function indexFor({ proposer, tool, status_word, needs }: IntentFilter): Page['by'] {
   if (proposer !== undefined) return ['proposer', [proposer]];
   if (tool !== undefined) return ['tool', [tool]];
-  const wanted = needs === undefined ? standing : 'waiting';
+  const wanted = needs === undefined ? status_word : 'waiting';
   return wanted === undefined ? undefined : ['status', STORED[wanted]];
 }
 
@@ -89,13 +89,13 @@ async function summaryIf(
   { is_alone }: Look,
   filter: IntentFilter,
 ): Promise<IntentSummary | null> {
-  const standing = standingNow(context, state);
-  if (!fits(state, standing, filter, is_alone)) return null;
+  const status_word = statusWordNow(context, state);
+  if (!fits(state, status_word, filter, is_alone)) return null;
   const reviewers = await reviewersOf(context, state);
   if (!isAsked(reviewers, filter)) return null;
   const goal = await goalOf(context, state);
   if (!holdsText([goal, state.tool, state.proposer], filter.text)) return null;
-  return { ...state, standing, goal, reviewers };
+  return { ...state, status_word, goal, reviewers };
 }
 
 function isAsked(reviewers: Reviewers, { needs }: IntentFilter): boolean {
@@ -121,14 +121,14 @@ const UNREADABLE: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['OBJECT_MISSING
 
 function fits(
   state: IntentState,
-  standing: StatusWord,
-  { standing: wanted, tool, proposer, needs }: IntentFilter,
+  status_word: StatusWord,
+  { status_word: wanted, tool, proposer, needs }: IntentFilter,
   is_alone: boolean,
 ): boolean {
-  if (wanted !== undefined && standing !== wanted) return false;
+  if (wanted !== undefined && status_word !== wanted) return false;
   if (tool !== undefined && state.tool !== tool) return false;
   if (proposer !== undefined && state.proposer !== proposer) return false;
-  return needs === undefined || (standing === 'waiting' && couldApprove(state, needs, is_alone));
+  return needs === undefined || (status_word === 'waiting' && couldApprove(state, needs, is_alone));
 }
 
 async function isAlone(context: Context, needs: string | undefined): Promise<boolean> {

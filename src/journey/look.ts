@@ -16,7 +16,7 @@ export interface InDoubt {
   /** Whether the process that took the claim, or anything that the run started, is still at work. A tool that was killed is `dead`. */
   readonly life: Life;
   /** As lists say it: what outlived the process that started it is in doubt. */
-  readonly standing: RunWord;
+  readonly status_word: RunWord;
 }
 
 export async function inDoubt(context: Context): Promise<InDoubt[]> {
@@ -27,7 +27,7 @@ export async function inDoubt(context: Context): Promise<InDoubt[]> {
       const run = state.runs.at(-1);
       if (!run || state.status !== status) continue;
       const life = status === 'partial' ? 'dead' : lifeOfAll(context, run, is_lost);
-      found.push({ state, run, life, standing: runWordOf(status, !is_lost && life === 'alive') });
+      found.push({ state, run, life, status_word: runWordOf(status, !is_lost && life === 'alive') });
     }
   return found;
 }

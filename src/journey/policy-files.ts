@@ -3,7 +3,7 @@ import { Refusal } from '../refusal.ts';
 import type { Context } from './context.ts';
 
 /** How the files in policies/ stand to the snapshot that decides. */
-export interface PolicyFilesStanding {
+export interface PolicyFilesComparison {
   readonly active: Digest | null;
   /** The snapshot that the files would be; null when they cannot be read. */
   readonly files: Digest | null;
@@ -13,7 +13,7 @@ export interface PolicyFilesStanding {
 }
 
 /** Decides nothing: only the activated snapshot does. People read the files, so a difference is said. */
-export async function policyFilesStanding({ store, policy_files }: Context): Promise<PolicyFilesStanding> {
+export async function comparePolicyFiles({ store, policy_files }: Context): Promise<PolicyFilesComparison> {
   const { policy: active } = await store.system();
   try {
     const { digest: files } = policy_files();

@@ -59,7 +59,7 @@ export function provenSimulations(
 /** Null for a name that is not enrolled. */
 export function provenPrincipal(context: Context, name: string): Promise<Principal | null> {
   return agreed(context, async () => {
-    const told = (await context.ledger.standing()).authorities.principal(name);
+    const told = (await context.ledger.state()).authorities.principal(name);
     const row = await context.store.find('principal', name);
     return { told, stored: row, row };
   });

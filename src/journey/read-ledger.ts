@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EntryReader, VerifiedEntries } from '../fold/ledger.ts';
-import { type LedgerStanding, ReadEntries, type StandingWith, type Tellable } from '../fold/read.ts';
+import { type LedgerState, type LedgerStateWith, ReadEntries, type Tellable } from '../fold/read.ts';
 import type { States } from '../fold/row.ts';
 import type { SealedEntry } from '../ledger/entry.ts';
 import { journeyLimits } from '../limits.ts';
@@ -24,13 +24,13 @@ export class ReadLedger {
   }
 
   /** What holds for every intent. */
-  async standing(): Promise<LedgerStanding> {
+  async state(): Promise<LedgerState> {
     await this.#upToDate();
-    return this.#read.standing();
+    return this.#read.state();
   }
 
   /** Null where no entry is about it. */
-  async told<N extends Tellable>(name: N, key: string): Promise<StandingWith<States[N] | null> | null> {
+  async told<N extends Tellable>(name: N, key: string): Promise<LedgerStateWith<States[N] | null> | null> {
     await this.#upToDate();
     const brought = new Map<number, SealedEntry>();
     for (;;) {

@@ -6,7 +6,7 @@ import { isAbsent, type Output, type Printed, readSealed } from '../story/tell.t
 import type { UndoCall } from '../tool/undo.ts';
 import { readerOf } from './contents.ts';
 import { type Context, requireIntent } from './context.ts';
-import { standingNow } from './life.ts';
+import { statusWordNow } from './life.ts';
 import { printed } from './tell.ts';
 import { undoIfAny } from './undo.ts';
 
@@ -14,7 +14,7 @@ import { undoIfAny } from './undo.ts';
 export interface IntentResult {
   readonly intent_id: string;
   readonly status: IntentStatus;
-  readonly standing: StatusWord;
+  readonly status_word: StatusWord;
   /** Nothing follows unless a human begins again. */
   readonly is_over: boolean;
   /** Why a human rejected it, or its proposer withdrew it. */
@@ -46,14 +46,14 @@ const OVER: ReadonlySet<StatusWord> = new Set<StatusWord>([
 
 export async function resultOf(context: Context, intent_id: string): Promise<IntentResult> {
   const state = await requireIntent(context, intent_id);
-  const standing = standingNow(context, state);
+  const status_word = statusWordNow(context, state);
   const run = state.runs.at(-1);
   const { reason, printed: digests } = await toldAbout(context, intent_id, run?.execution_id);
   return {
     intent_id,
     status: state.status,
-    standing,
-    is_over: OVER.has(standing),
+    status_word,
+    is_over: OVER.has(status_word),
     reason,
     replaced_by: state.replaced_by,
     undo: await undoIfAny(context, state),

@@ -144,10 +144,10 @@ export async function removeServer(
   return event;
 }
 
-export interface ServerStanding {
+export interface ServerStatus {
   readonly server: string;
   /** `changed`: keyturn.yaml or a file says something else than what was accepted. */
-  readonly standing: 'accepted' | 'unaccepted' | 'changed' | 'removed from keyturn.yaml';
+  readonly status: 'accepted' | 'unaccepted' | 'changed' | 'removed from keyturn.yaml';
   readonly accepted: Digest | null;
   readonly by: string | null;
   readonly accepted_at: string | null;
@@ -157,13 +157,13 @@ export interface ServerStanding {
 }
 
 /** Every server that keyturn.yaml or the ledger names. Nothing is started. */
-export async function serverStandings(context: Context): Promise<ServerStanding[]> {
+export async function serverStatuses(context: Context): Promise<ServerStatus[]> {
   const rows = (await context.store.all('server')).filter(({ status }) => status === 'active');
   const entries = context.servers();
   const names = [...new Set([...Object.keys(entries), ...rows.map(({ server }) => server)])].sort();
   return Promise.all(
     names.map((name) =>
-      standingOfServer(
+      statusOfServer(
         context,
         name,
         rows.find((row) => row.server === name),
@@ -172,11 +172,11 @@ export async function serverStandings(context: Context): Promise<ServerStanding[
   );
 }
 
-async function standingOfServer(
+async function statusOfServer(
   context: Context,
   server: string,
   row: AcceptedServer | undefined,
-): Promise<ServerStanding> {
+): Promise<ServerStatus> {
   const entry = context.servers()[server];
   const told = {
     server,
@@ -186,13 +186,13 @@ async function standingOfServer(
     tools: row?.tools ?? 0,
     shadow: row?.shadow ?? 0,
   };
-  if (entry === undefined) return { ...told, standing: 'removed from keyturn.yaml' };
-  if (row === undefined) return { ...told, standing: 'unaccepted' };
+  if (entry === undefined) return { ...told, status: 'removed from keyturn.yaml' };
+  if (row === undefined) return { ...told, status: 'unaccepted' };
   try {
     requireSameStart((await acceptedServer(context, server)).accepted, startedNow(context, server));
-    return { ...told, standing: 'accepted' };
+    return { ...told, status: 'accepted' };
   } catch (error) {
-    if (error instanceof Refusal) return { ...told, standing: 'changed' };
+    if (error instanceof Refusal) return { ...told, status: 'changed' };
     throw error;
   }
 }
@@ -207,16 +207,16 @@ export async function serverOffer(context: Context): Promise<ServerOffer> {
   const accepted = await allAccepted(context);
   const known = memory.offer;
   if (known?.entries === entries && known.accepted === accepted) return known.offer;
-  const standings = await serverStandings(context);
+  const statuses = await serverStatuses(context);
   const found = await Promise.all(
-    standings
-      .filter(({ standing }) => standing === 'accepted')
+    statuses
+      .filter(({ status }) => status === 'accepted')
       .map(async ({ server }) => (await acceptedServer(context, server)).accepted),
   );
   const offer = offerOf(found);
   // A program that was changed may be changed back, and a human may have accepted another one meanwhile.
   const is_kept =
-    standings.every(({ standing }) => standing !== 'changed') &&
+    statuses.every(({ status }) => status !== 'changed') &&
     context.servers() === entries &&
     (await allAccepted(context)) === accepted;
   memory.offer = is_kept ? { entries, accepted, offer } : null;

@@ -12,7 +12,7 @@ import { checkClock } from './clock.ts';
 import { authoritiesFor, type Context, namedIn } from './context.ts';
 import { allIntents, goalOf } from './list.ts';
 import { type InDoubt, inDoubt } from './look.ts';
-import { type PolicyFilesStanding, policyFilesStanding } from './policy-files.ts';
+import { comparePolicyFiles, type PolicyFilesComparison } from './policy-files.ts';
 import { type Reviewers, reviewersOf } from './reviewers.ts';
 
 /** An intent that needs a human, with what a person knows it by. */
@@ -24,7 +24,7 @@ export interface NeedsHuman {
   readonly tool: string;
   readonly proposer: string;
   readonly proposer_verified: boolean;
-  readonly standing: StatusWord;
+  readonly status_word: StatusWord;
   /** Since when it has stood like this. */
   readonly since: string;
 }
@@ -53,7 +53,7 @@ export interface Status {
   readonly ungranted: readonly NotRun[];
   /** May run now. */
   readonly approved: readonly OrderedNow[];
-  readonly policies: PolicyFilesStanding;
+  readonly policies: PolicyFilesComparison;
 }
 
 /** What needs a human, now. Whether an approved intent may run is asked of its standing, as everything asks it. */
@@ -77,7 +77,7 @@ export async function statusOf(context: Context): Promise<Status> {
     failed,
     waiting,
     ...(await approvedNow(context)),
-    policies: await policyFilesStanding(context),
+    policies: await comparePolicyFiles(context),
   };
 }
 
@@ -141,7 +141,7 @@ async function needs(
     tool,
     proposer,
     proposer_verified,
-    standing: statusWordOf(state, context.clock()),
+    status_word: statusWordOf(state, context.clock()),
     since: since ?? proposed_at,
   };
 }

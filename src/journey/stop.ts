@@ -47,7 +47,7 @@ async function requireGoing(context: Context, execution_id: string): Promise<InD
     refuse('RUN_IN_DOUBT', 'The process of the run is gone, so nothing is left to stop.', { execution_id });
   const life = lifeOf(context, last.execution_id, last.executor);
   const run = requireStoppable(state, execution_id);
-  return { state, run, life, standing: runWordOf('claimed', life === 'alive') };
+  return { state, run, life, status_word: runWordOf('claimed', life === 'alive') };
 }
 
 async function onlyRun(context: Context): Promise<string> {

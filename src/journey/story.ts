@@ -22,13 +22,13 @@ import {
 import { waitsFor } from './beat.ts';
 import { readerOf } from './contents.ts';
 import type { Context } from './context.ts';
-import { standingNow } from './life.ts';
+import { statusWordNow } from './life.ts';
 import { review } from './review.ts';
 import { type Reviewers, reviewersOf } from './reviewers.ts';
 
 /** Everything that can be told of one intent. */
 export interface IntentStory {
-  readonly intent: IntentState & { readonly standing: StatusWord; readonly reviewers: Reviewers };
+  readonly intent: IntentState & { readonly status_word: StatusWord; readonly reviewers: Reviewers };
   /** What was asked for; null where it is not there. */
   readonly envelope: Envelope | null;
   readonly effect: JsonObject | null;
@@ -74,7 +74,7 @@ export async function storyOf(
   const story = await tellIntent(entries, read, before);
   const asked = isAbsent(story.asked) ? null : await review(context, intent_id);
   return {
-    ...told(story, standingNow(context, story.intent), await reviewersOf(context, story.intent)),
+    ...told(story, statusWordNow(context, story.intent), await reviewersOf(context, story.intent)),
     waits_for: await orderWaits(context, story.intent),
     shown: asked?.shown ?? null,
     alternates: asked?.alternates ?? [],
@@ -125,13 +125,13 @@ type ToldStory = Omit<IntentStory, 'waits_for' | 'shown' | 'alternates' | 'repor
 
 function told(
   { intent, asked, told: story, outputs, changes }: Story,
-  standing: StatusWord,
+  status_word: StatusWord,
   reviewers: Reviewers,
 ): ToldStory {
   const found = isAbsent(asked)
     ? { envelope: null, effect: null, absent: asked }
     : { ...asked, absent: null };
-  return { intent: { ...intent, standing, reviewers }, ...found, story, changes, outputs };
+  return { intent: { ...intent, status_word, reviewers }, ...found, story, changes, outputs };
 }
 
 /** An effect from a file is what its digest says, and its digest may be of anything: no shape of it is relied on. */

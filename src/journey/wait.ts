@@ -15,8 +15,8 @@ export interface WaitRequest {
 
 const UNSETTLED: ReadonlySet<IntentStatus> = new Set<IntentStatus>(['partial', 'stuck']);
 
-function isReached({ standing, status, is_over }: IntentResult, until: 'decided' | 'ended'): boolean {
-  return until === 'decided' ? standing !== 'waiting' : is_over || UNSETTLED.has(status);
+function isReached({ status_word, status, is_over }: IntentResult, until: 'decided' | 'ended'): boolean {
+  return until === 'decided' ? status_word !== 'waiting' : is_over || UNSETTLED.has(status);
 }
 
 /** Until the intent has come that far, in this process or another. Rejects with the reason of the signal, or where the store is gone. */

@@ -16,14 +16,14 @@ export function text(words: string, is_error: boolean): CallResult {
 
 /** A call that waits. It is an error for the model, because nothing ran; text only, since it fits no outputSchema. */
 export function notRunYet(
-  { intent_id, standing }: Pick<Ended, 'intent_id' | 'standing'>,
+  { intent_id, status_word }: Pick<Ended, 'intent_id' | 'status_word'>,
   link: string | null,
   refused: string | null = null,
 ): CallResult {
   const grant = refused === null ? '' : ` A grant covers this tool and was not used: ${refused}.`;
   const where = link === null ? '' : ` The human can look at it here: ${link}.`;
   return text(
-    `NOT RUN yet: it is ${standing}. A human has to turn the key: keyturn turn ${intent_id}.${where}${grant} ` +
+    `NOT RUN yet: it is ${status_word}. A human has to turn the key: keyturn turn ${intent_id}.${where}${grant} ` +
       `Ask keyturn_wait with {"id": "${intent_id}"} for its result. Calling the tool again with the same arguments asks for the same thing.`,
     true,
   );
@@ -41,23 +41,23 @@ export function callAnswer(
   effect: 'tool' | 'plan' | 'mcp',
   asking: AskingServer | null = null,
 ): CallResult {
-  const { intent_id, standing, reason, run } = ended;
-  if (standing === 'rejected') return text(`NOT RUN: a human rejected it: ${reason ?? ''}`, true);
-  if (standing === 'withdrawn') return text(`NOT RUN: it was withdrawn: ${reason ?? ''}`, true);
-  if (standing === 'expired') return text('NOT RUN: no human approved it in time, and it expired.', true);
-  if (standing === 'replaced')
+  const { intent_id, status_word, reason, run } = ended;
+  if (status_word === 'rejected') return text(`NOT RUN: a human rejected it: ${reason ?? ''}`, true);
+  if (status_word === 'withdrawn') return text(`NOT RUN: it was withdrawn: ${reason ?? ''}`, true);
+  if (status_word === 'expired') return text('NOT RUN: no human approved it in time, and it expired.', true);
+  if (status_word === 'replaced')
     return text(`NOT RUN: a human proposed something else in its place (${ended.replaced_by}).`, true);
-  if (run === null) return text(`NOT RUN: it is ${standing}.`, true);
+  if (run === null) return text(`NOT RUN: it is ${status_word}.`, true);
   const printed = 'absent' in run.output ? { stdout: '', stderr: '' } : run.output;
-  if (standing === 'IN DOUBT' || standing === 'STUCK')
+  if (status_word === 'IN DOUBT' || status_word === 'STUCK')
     return text(
       `IN DOUBT: it was sent, and what it did is not known. It is never sent again; a human has to settle it (keyturn resolve ${intent_id}).`,
       true,
     );
-  const is_error = standing !== 'succeeded' && standing !== 'happened';
+  const is_error = status_word !== 'succeeded' && status_word !== 'happened';
   if (effect === 'mcp') return ofServer(printed.stdout, is_error, asking);
   const said = [printed.stdout, printed.stderr].filter((one) => one !== '').join('\n');
-  return text(said === '' ? `It ${standing}.` : said, is_error);
+  return text(said === '' ? `It ${status_word}.` : said, is_error);
 }
 
 /** An error of the protocol that the server answered a call with, in its words; null where it answered with a result. */

@@ -270,7 +270,7 @@ export async function takeBackOrStop(caller: McpCaller, intent_id: string, reaso
 
 async function pending({ face, name }: McpCaller): Promise<CallResult> {
   const { intents } = await face.intents.list({
-    standing: 'waiting',
+    status_word: 'waiting',
     ...(name !== null && { proposer: name }),
   });
   const lines = intents.map(({ intent_id, tool, expires_at }) => `${intent_id} ${tool}, until ${expires_at}`);
@@ -281,7 +281,9 @@ async function oneOf({ face, link }: McpCaller, intent_id: string): Promise<Call
   const { effect } = await face.intents.get({ intent_id });
   const found = await face.intents.result({ intent_id });
   const waits =
-    found.standing === 'waiting' || found.standing === 'approved' || found.standing === 'approval expired';
+    found.status_word === 'waiting' ||
+    found.status_word === 'approved' ||
+    found.status_word === 'approval expired';
   return waits ? notRunYet(found, await link(intent_id)) : callAnswer(found, effect);
 }
 

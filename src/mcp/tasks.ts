@@ -15,12 +15,12 @@ type Ended = Result<'intents.result'>;
 type Intent = Result<'intents.get'>;
 
 function statusOf(
-  { standing, is_over, run }: Ended,
+  { status_word, is_over, run }: Ended,
   error: object | null,
 ): 'working' | 'completed' | 'cancelled' | 'failed' | 'input_required' {
-  if (standing === 'withdrawn') return 'cancelled';
+  if (status_word === 'withdrawn') return 'cancelled';
   // What is in doubt is as far as it gets: the result says so.
-  const is_settled = is_over || (run?.result === 'partial' && standing === 'IN DOUBT');
+  const is_settled = is_over || (run?.result === 'partial' && status_word === 'IN DOUBT');
   if (!is_settled) return 'working';
   return error === null ? 'completed' : 'failed';
 }
@@ -55,7 +55,7 @@ async function taskOf(caller: McpCaller, taskId: string, reader: TaskReader) {
     };
     const base = {
       ...{ taskId, status, createdAt, lastUpdatedAt: lastOf(intent) },
-      statusMessage: words[status as keyof typeof words] ?? ended.standing,
+      statusMessage: words[status as keyof typeof words] ?? ended.status_word,
     };
     return { ended, intent, status, base, error, asked };
   }

@@ -240,10 +240,10 @@ function elevatedPaths(
   return [...touched].filter((path) => protection(path) === 'elevated').sort();
 }
 
-function requireOpen(path: string, standing: PathAccess, verb: 'change' | 'read'): void {
-  if (standing === 'own')
+function requireOpen(path: string, access: PathAccess, verb: 'change' | 'read'): void {
+  if (access === 'own')
     refuse('PLAN_PATH_OWN', `No plan may ${verb} ${path}: it belongs to Keyturn.`, { path });
-  if (standing === 'forbidden') refuse('PLAN_PATH_FORBIDDEN', `No plan may ${verb} ${path}.`, { path });
+  if (access === 'forbidden') refuse('PLAN_PATH_FORBIDDEN', `No plan may ${verb} ${path}.`, { path });
 }
 
 /** What the steps of a pipeline name to read, as a plan would name it. */

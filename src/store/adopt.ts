@@ -10,9 +10,9 @@ import { Refusal, refuse } from '../refusal.ts';
 import { type AgentRow, agentRows } from './agent-tables.ts';
 import {
   type Claim,
-  type PlannedEntry,
-  type PlannedRow,
-  plannedRow,
+  type EntryToWrite,
+  type RowToWrite,
+  rowToWrite,
   type StoredLedger,
   type StoredObject,
 } from './decide.ts';
@@ -27,9 +27,9 @@ export interface ForeignEntry {
 
 /** Everything that the entries of another store write here. */
 export interface Adoption {
-  readonly entries: readonly (PlannedEntry & { readonly at: string })[];
+  readonly entries: readonly (EntryToWrite & { readonly at: string })[];
   readonly claims: readonly Claim[];
-  readonly rows: readonly PlannedRow[];
+  readonly rows: readonly RowToWrite[];
   readonly agent_rows: readonly AgentRow[];
   /** What the entries say was removed. */
   readonly erase: readonly Digest[];
@@ -73,10 +73,10 @@ export function foreignObjects(objects: readonly Uint8Array[]): StoredObject[] {
  * Pure: folds entries that exist already, with the time and the claims that they have. It refuses what `commit` would have
  * refused, so a ledger that was adopted is one that could have been written here.
  */
-export function planAdoption(foreign: readonly ForeignEntry[], tip: Tip, ledger: StoredLedger): Adoption {
+export function decideAdoption(foreign: readonly ForeignEntry[], tip: Tip, ledger: StoredLedger): Adoption {
   requireJoint(foreign[0], tip);
   const so_far = new LedgerOverlay(ledger);
-  const entries: (PlannedEntry & { at: string })[] = [];
+  const entries: (EntryToWrite & { at: string })[] = [];
   const agent_rows: AgentRow[] = [];
   let end = tip;
   for (const { sealed, entry, event } of foreign)
@@ -98,7 +98,7 @@ export function planAdoption(foreign: readonly ForeignEntry[], tip: Tip, ledger:
   return {
     entries,
     claims: [...so_far.taken],
-    rows: Array.from(so_far.changed(), plannedRow),
+    rows: Array.from(so_far.changed(), rowToWrite),
     agent_rows,
     erase: foreign.map(({ event }) => removedBy(event)).filter((digest) => digest !== null),
     tip: end,

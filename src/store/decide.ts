@@ -53,9 +53,9 @@ export interface CommitDecision {
   readonly commit: CheckedCommit;
   readonly at: string;
   readonly first_seq: number;
-  readonly entries: readonly PlannedEntry[];
+  readonly entries: readonly EntryToWrite[];
   readonly claims: readonly Claim[];
-  readonly rows: readonly PlannedRow[];
+  readonly rows: readonly RowToWrite[];
   /** What the entries add to the tables of the agent core. */
   readonly agent_rows: readonly AgentRow[];
   readonly tip: Tip;
@@ -65,7 +65,7 @@ export interface CommitDecision {
 /** A unique key, and the entry that takes it. */
 export type Claim = readonly [key: string, seq: number];
 
-export interface PlannedEntry extends SealedEntry {
+export interface EntryToWrite extends SealedEntry {
   readonly subject: string;
   readonly kind: string;
   readonly signer: string | null;
@@ -74,7 +74,7 @@ export interface PlannedEntry extends SealedEntry {
 }
 
 /** What rows are listed by is null where they are not. */
-export interface PlannedRow extends PagedBy {
+export interface RowToWrite extends PagedBy {
   readonly row: Row;
   readonly status: string | null;
   /** The state as canonical JSON. */
@@ -163,7 +163,7 @@ function requireErasuresNamed({ events, erase }: CheckedCommit): void {
  * Decides a commit against what is stored: every event goes through the state machines. It only reads; a refusal leaves
  * nothing to undo, so commits can share a transaction without sharing their fate.
  */
-export function planCommit(
+export function decideCommit(
   tenant: string,
   commit: CheckedCommit,
   tip: Tip,
@@ -171,7 +171,7 @@ export function planCommit(
   ledger: StoredLedger,
 ): CommitDecision {
   try {
-    return planned(tenant, commit, tip, entryTime(commit, tip, at), ledger);
+    return decided(tenant, commit, tip, entryTime(commit, tip, at), ledger);
   } catch (error) {
     // Claims are checked first: CLAIM_TAKEN says more than the state that the winner of the claim has reached by now. Of an act that
     // is done again, the state says more.
@@ -208,7 +208,7 @@ export function refuseTaken(
   if (claim !== undefined) refuse('CLAIM_TAKEN', undefined, { claim });
 }
 
-function planned(
+function decided(
   tenant: string,
   commit: CheckedCommit,
   tip: Tip,
@@ -219,7 +219,7 @@ function planned(
     refuse('DECISION_STALE', 'The ledger grew since it was looked at.', { size: tip.size });
   for (const digest of commit.erase) if (!ledger.holdsObject(digest)) refuse('OBJECT_MISSING');
   const changes = new RowOverlay(ledger);
-  const entries: PlannedEntry[] = [];
+  const entries: EntryToWrite[] = [];
   const written: WrittenEntry[] = [];
   const agent_rows: AgentRow[] = [];
   const taken: Claim[] = [];
@@ -244,7 +244,7 @@ function planned(
     entries.push({ seq, bytes, hash, subject, kind, signer: signedBy(event), peak: frontier.at(-1)! });
     written.push({ seq, bytes, hash, entry, event });
   }
-  const rows = Array.from(changes.changed(), plannedRow);
+  const rows = Array.from(changes.changed(), rowToWrite);
   const receipt = { entries: written };
   return { commit, at, first_seq: tip.size, entries, claims: taken, rows, agent_rows, tip: end, receipt };
 }
@@ -259,7 +259,7 @@ function requireTokenBrought({ tokens }: CheckedCommit, issued: IssuedToken): vo
   requireAsIssued(issued, tokens.get(issued.body.token) ?? null);
 }
 
-export function plannedRow(row: Row): PlannedRow {
+export function rowToWrite(row: Row): RowToWrite {
   const { name, state } = row;
   const { tool, proposer, actor } = PROJECTIONS[name].paged?.(state as never) ?? NOT_PAGED;
   const status = 'status' in state ? state.status : null;

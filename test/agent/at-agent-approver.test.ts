@@ -195,7 +195,7 @@ async function approvedOnly() {
       effect: { kind: 'tool' as const, tool: 'note', arguments: { text: '~ half' } },
     };
     const { hash } = await propose(context, parseDraft(draft), signer, 'ada');
-    const delegation = (await context.store.find('simulation', 'note.remove'))!.standing_delegation!;
+    const delegation = (await context.store.find('simulation', 'note.remove'))!.own_delegation!;
     await submit(context, { intent_id, hash, signer, delegation });
   });
   expect((await keyturn.intents.get({ intent_id })).status).toBe('approved');

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { plans } from '../../src/agent/contracts.ts';
-import { type DispatchFacts, decide, sealVerdict } from '../../src/agent/decide.ts';
+import { agentPlans } from '../../src/agent/contracts.ts';
+import { type DispatchFacts, decide, sealDispatchDecision } from '../../src/agent/decide.ts';
 import { valuesOf } from '../../src/agent/fields.ts';
 import { closing, stepMoved } from '../../src/agent/moves.ts';
-import { idempotencyKey, partsOf, planOf, refsOf } from '../../src/agent/plan.ts';
+import { agentPlanOf, idempotencyKey, partsOf, refsOf } from '../../src/agent/plan.ts';
 import { catalogOf, definitionDigest } from '../../src/finder/catalog.ts';
 import { createFinder } from '../../src/finder/finder.ts';
 import { PACKET_SCHEMA_VERSION, packetRef } from '../../src/finder/packet.ts';
@@ -106,11 +106,11 @@ describe('the replay of a correlation', () => {
       const { correlation_id } = await askedFor(keyturn, 'append a notebook line "lie"');
       const state = await keyturn.conversations.status({ correlation_id });
       const planned = state.plans[0]!;
-      const plan = plans.open(await objectOf(keyturn, planned.plan));
+      const plan = agentPlans.open(await objectOf(keyturn, planned.plan));
       const step = plan.ordered_steps[0]!;
       const refs = { ...refsOf(plan, step), access_decision_ref: planned.steps[0]!.access!.decision };
       const active = await activeFact(keyturn, step);
-      const { digest, bytes, verdict } = sealVerdict({
+      const { digest, bytes, decided } = sealDispatchDecision({
         correlation_id,
         plan_id: plan.plan_id,
         step_id: step.step_id,
@@ -136,7 +136,7 @@ describe('the replay of a correlation', () => {
         mode: 'write',
       });
       const failed = { dispatch_decision_hash: digest };
-      const code = verdict.reason_code as 'ACCESS_SCOPE_VIOLATION';
+      const code = decided.reason_code as 'ACCESS_SCOPE_VIOLATION';
       const events = [
         stepMoved(plan, step, ['WAITING_CONFIRM', 'FAILED_TERMINAL'], code, refs, failed),
         ...closing(plan, planned, step.step_id, ['FAILED', 'PLAN_ABORTED']),
@@ -195,7 +195,7 @@ function pipeline(utterance: string, correlation_id: string, definitions: typeof
     return { simulation, digest: definitionDigest(simulation) };
   };
   const named = definitionOf(packet.simulation_id);
-  const plan = planOf({
+  const plan = agentPlanOf({
     correlation_id,
     named,
     parts: partsOf(named, valuesOf(packet, named.simulation), definitionOf),
@@ -207,7 +207,7 @@ function pipeline(utterance: string, correlation_id: string, definitions: typeof
     now: new Date(NOW.getTime() + Math.floor(Math.random() * 1e9)),
   });
   const step = plan.ordered_steps[0]!;
-  const { digest, verdict } = sealVerdict({
+  const { digest, decided } = sealDispatchDecision({
     correlation_id,
     plan_id: plan.plan_id,
     step_id: step.step_id,
@@ -219,7 +219,7 @@ function pipeline(utterance: string, correlation_id: string, definitions: typeof
           simulation_id: step.simulation_id,
           version: 1,
           definition: step.definition,
-          standing: 'ACTIVE',
+          status: 'ACTIVE',
           ...HELD,
         },
       ],
@@ -232,7 +232,7 @@ function pipeline(utterance: string, correlation_id: string, definitions: typeof
       confirmation: 'YES',
     },
   });
-  return { packet, plan_id: plan.plan_id, digest, verdict };
+  return { packet, plan_id: plan.plan_id, digest, decided };
 }
 
 /** It is what was activated. */
@@ -269,9 +269,7 @@ describe('the same inputs and snapshots', () => {
 
 describe('the decision to dispatch', () => {
   const facts: DispatchFacts = {
-    simulations: [
-      { simulation_id: 'a', version: 1, definition: 'a'.repeat(64), standing: 'ACTIVE', ...HELD },
-    ],
+    simulations: [{ simulation_id: 'a', version: 1, definition: 'a'.repeat(64), status: 'ACTIVE', ...HELD }],
     access: 'ALLOW',
     risk: 'LOW',
     same_registry: true,
@@ -280,8 +278,8 @@ describe('the decision to dispatch', () => {
     confirmation_required: true,
     confirmation: 'YES',
   };
-  const standing = (one: 'NOT_ACTIVE' | 'NOT_REGISTERED') => ({
-    simulations: [{ ...facts.simulations[0]!, standing: one }],
+  const registered = (one: 'NOT_ACTIVE' | 'NOT_REGISTERED') => ({
+    simulations: [{ ...facts.simulations[0]!, status: one }],
   });
 
   it.each([
@@ -312,11 +310,11 @@ describe('the decision to dispatch', () => {
       { access: 'DENY', approved: true },
       'ACCESS_SCOPE_VIOLATION',
     ],
-    ['it is not active', standing('NOT_ACTIVE'), 'SIMULATION_NOT_ACTIVE'],
-    ['it is not registered', standing('NOT_REGISTERED'), 'SIMULATION_NOT_REGISTERED'],
+    ['it is not active', registered('NOT_ACTIVE'), 'SIMULATION_NOT_ACTIVE'],
+    ['it is not registered', registered('NOT_REGISTERED'), 'SIMULATION_NOT_REGISTERED'],
   ] as const)('is fixed when %s', (_, over, reason_code) => {
-    const verdict = decide({ ...facts, ...(over as Partial<DispatchFacts>) });
-    expect(verdict.reason_code).toBe(reason_code);
-    expect(verdict.decision).toBe(reason_code === 'STEP_DISPATCHED' ? 'DISPATCH' : 'NO_DISPATCH');
+    const decided = decide({ ...facts, ...(over as Partial<DispatchFacts>) });
+    expect(decided.reason_code).toBe(reason_code);
+    expect(decided.decision).toBe(reason_code === 'STEP_DISPATCHED' ? 'DISPATCH' : 'NO_DISPATCH');
   });
 });

@@ -2,8 +2,8 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AwaitsApprover, Confirm, Outcome } from '../../src/agent/answer-shape.ts';
-import { plans } from '../../src/agent/contracts.ts';
-import { planMoved } from '../../src/agent/moves.ts';
+import { agentPlans } from '../../src/agent/contracts.ts';
+import { agentPlanMoved } from '../../src/agent/moves.ts';
 import { refsOf } from '../../src/agent/plan.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { entriesAbout, objectOf, sizeOf } from '../support/ledger.ts';
@@ -114,7 +114,7 @@ async function halfDispatched(word: string): Promise<Confirm> {
   await expectRefusal('REGISTRY_MISSING', () => yes(keyturn, prompt));
   renameSync(`${path}.away`, path);
   const state = await keyturn.conversations.status({ correlation_id: prompt.correlation_id });
-  const plan = plans.open(await objectOf(keyturn, state.plans[0]!.plan));
+  const plan = agentPlans.open(await objectOf(keyturn, state.plans[0]!.plan));
   const clock = () => new Date();
   const store = await openSqliteStore({
     path: keyturn.layout.store,
@@ -123,7 +123,7 @@ async function halfDispatched(word: string): Promise<Confirm> {
     mode: 'write',
   });
   const refs = refsOf(plan, plan.ordered_steps[0]!);
-  await store.commit({ events: [planMoved(plan, ['READY', 'IN_PROGRESS'], 'PLAN_STARTED', refs)] });
+  await store.commit({ events: [agentPlanMoved(plan, ['READY', 'IN_PROGRESS'], 'PLAN_STARTED', refs)] });
   await store.close();
   return prompt;
 }

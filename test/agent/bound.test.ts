@@ -313,7 +313,7 @@ describe('the delegation of an activation', () => {
   it('serves a conversation and nothing else, also for whoever holds the key of the core', async () => {
     const { keyturn, root, written } = place();
     const listed = await keyturn.simulations.get({ id: 'note.add' });
-    const delegation = listed.registered!.standing_delegation!;
+    const delegation = listed.registered!.own_delegation!;
     const draft = {
       issuer: 'ada',
       declared_goal: 'Another text than any user gave.',

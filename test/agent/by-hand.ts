@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Confirm } from '../../src/agent/answer-shape.ts';
-import { type AgentStep, plans } from '../../src/agent/contracts.ts';
+import { type AgentStep, agentPlans } from '../../src/agent/contracts.ts';
 import type { DispatchFacts } from '../../src/agent/decide.ts';
 import { intentIdOf } from '../../src/agent/intent.ts';
 import { idempotencyKey } from '../../src/agent/plan.ts';
@@ -26,7 +26,7 @@ export async function intentIdFor(
   { correlation_id, step_id }: Pick<Confirm, 'correlation_id' | 'step_id'>,
 ): Promise<string> {
   const state = await keyturn.conversations.status({ correlation_id });
-  const { ordered_steps } = plans.open(await objectOf(keyturn, state.plans[0]!.plan));
+  const { ordered_steps } = agentPlans.open(await objectOf(keyturn, state.plans[0]!.plan));
   const step = ordered_steps.find((one) => one.step_id === step_id)!;
   return intentIdOf(idempotencyKey(correlation_id, step));
 }
@@ -40,7 +40,7 @@ export async function activeFact(
   const { registered } = await keyturn.simulations.get({ id: simulation_id });
   const activated = registered?.bound ?? null;
   const held = { activated, found: activated, differs: [] };
-  return { simulation_id, version, definition, standing: 'ACTIVE', ...held };
+  return { simulation_id, version, definition, status: 'ACTIVE', ...held };
 }
 
 export async function asCore<T>(

@@ -54,19 +54,19 @@ const condition1: readonly Violation[] = [
     [append(core, "export const web = globalThis['fetch' as never] as any;\n")],
   ],
   [
-    'the executor runs what is LOW whatever the verdict',
-    /isDispatched does not do what the verdict says/,
+    'the executor runs what is LOW whatever the decision',
+    /isDispatched does not do what the decision says/,
     [
       [
         executor,
-        "return verdict.reason_code === 'STEP_DISPATCHED';",
-        "return verdict.reason_code === 'STEP_DISPATCHED' || Boolean(verdict);",
+        "return decided.reason_code === 'STEP_DISPATCHED';",
+        "return decided.reason_code === 'STEP_DISPATCHED' || Boolean(decided);",
       ],
     ],
   ],
   [
     'the executor waits for an approver only above LOW',
-    /startOnce does not do what the verdict says/,
+    /startOnce does not do what the decision says/,
     [
       [
         executor,
@@ -76,8 +76,8 @@ const condition1: readonly Violation[] = [
     ],
   ],
   [
-    'the intent of what is LOW is ordered whatever the verdict',
-    /turnOf does not do what the verdict says/,
+    'the intent of what is LOW is ordered whatever the decision',
+    /turnOf does not do what the decision says/,
     [
       [
         executor,

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import {
   type AgentExecutionPlan,
   type AgentStep,
+  agentPlans,
   confirmations,
   outcomes,
-  plans,
 } from '../../src/agent/contracts.ts';
-import { type DispatchDecision, type DispatchFacts, sealVerdict } from '../../src/agent/decide.ts';
+import { type DispatchDecision, type DispatchFacts, sealDispatchDecision } from '../../src/agent/decide.ts';
 import { intentIdOf } from '../../src/agent/intent.ts';
-import { plannedEvent } from '../../src/agent/match.ts';
-import { closing, type MoveReason, planMoved, stepMoved } from '../../src/agent/moves.ts';
+import { agentPlannedEvent } from '../../src/agent/match.ts';
+import { agentPlanMoved, closing, type MoveReason, stepMoved } from '../../src/agent/moves.ts';
 import { digestOf, idempotencyKey, type Refs, refsOf } from '../../src/agent/plan.ts';
 import { sealText } from '../../src/agent/turn.ts';
 import { canonicalBytes, parseJson } from '../../src/canonical/json.ts';
@@ -54,7 +54,7 @@ async function targetOf(correlation_id: string): Promise<Target> {
   const { keyturn } = place();
   const { plans: known } = await keyturn.conversations.status({ correlation_id });
   const plan_now = known[0]! as AgentPlan;
-  const plan = plans.open(await objectOf(keyturn, plan_now.plan));
+  const plan = agentPlans.open(await objectOf(keyturn, plan_now.plan));
   return { correlation_id, plan, plan_now, step: plan.ordered_steps[0]! };
 }
 
@@ -101,7 +101,7 @@ async function forged({ correlation_id, plan, plan_now, step }: Target, lie: Lie
     confirmation_parse_proof_ref: step_now.confirmation?.proof ?? null,
     ...lie.refs,
   };
-  const { digest, bytes, verdict } = sealVerdict({
+  const { digest, bytes, decided } = sealDispatchDecision({
     correlation_id,
     plan_id: plan.plan_id,
     step_id: step.step_id,
@@ -121,7 +121,7 @@ async function forged({ correlation_id, plan, plan_now, step }: Target, lie: Lie
     },
     ...lie.record,
   });
-  const code = lie.code ?? (verdict.reason_code as MoveReason);
+  const code = lie.code ?? (decided.reason_code as MoveReason);
   const outcome = outcomes.seal({
     format: 'keyturn-agent-outcome/1',
     step_id: step.step_id,
@@ -335,7 +335,7 @@ describe('a forged confirmation', () => {
       [
         { kind: 'agent.confirmed', subject: `agent:${correlation_id}`, body },
         stepMoved(plan, step, ['WAITING_CONFIRM', 'READY'], 'CONFIRM_ACCEPTED', refs),
-        planMoved(plan, ['WAITING_CONFIRM', 'READY'], 'CONFIRM_ACCEPTED', refs),
+        agentPlanMoved(plan, ['WAITING_CONFIRM', 'READY'], 'CONFIRM_ACCEPTED', refs),
       ],
       [proof.bytes],
     );
@@ -372,8 +372,8 @@ describe('a forged plan', () => {
     const made = { ...real.plan, correlation_id, finder_packet_ref: finder_packet };
     const { plan_id: _, created_at, ...unnamed } = (lie.plan ?? renamed)(renamed(made));
     const plan_id = lie.plan_id ?? digestOf(unnamed);
-    const { bytes: plan_bytes, digest, value } = plans.seal({ ...unnamed, plan_id, created_at });
-    const event = plannedEvent(value, digest);
+    const { bytes: plan_bytes, digest, value } = agentPlans.seal({ ...unnamed, plan_id, created_at });
+    const event = agentPlannedEvent(value, digest);
     const { goal, catalog_snapshot, policy_snapshot, reason_code } = turn;
     const said = { turn_id: turn.turn_id, user_id: 'ada', thread_id, packet_kind: packet.kind };
     const received: Event<'agent.received'> = {

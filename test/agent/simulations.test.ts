@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Event, parseEvent } from '../../src/event/event.ts';
-import { requireStanding } from '../../src/gate/simulation.ts';
+import { requireActivation } from '../../src/gate/simulation.ts';
 import type { Result } from '../../src/keyturn.ts';
 import { entriesAbout, objectOf } from '../support/ledger.ts';
 import { writeRegistry } from '../support/project.ts';
@@ -65,20 +65,20 @@ describe('an activation', () => {
       expires_at: new Date(now + 30 * DAY_MS).toISOString(),
     });
     expect(await of('archive.wipe')).toMatchObject({ approves: false });
-    expect((await listed('diary.week')).registered).toMatchObject({ standing_delegation: null });
+    expect((await listed('diary.week')).registered).toMatchObject({ own_delegation: null });
   });
 
   it('renewed or taken back, ends what an earlier one delegated', async () => {
     const { keyturn } = place();
     const change = await registered('shelf.clean');
     await keyturn.simulations.activate(change);
-    const first = (await listed('shelf.clean')).registered!.standing_delegation;
+    const first = (await listed('shelf.clean')).registered!.own_delegation;
     await keyturn.simulations.activate(change);
-    const second = (await listed('shelf.clean')).registered!.standing_delegation;
+    const second = (await listed('shelf.clean')).registered!.own_delegation;
     await keyturn.simulations.deprecate(change);
     expect(await listed('shelf.clean')).toMatchObject({
       status: 'Deprecated',
-      registered: { standing_delegation: null },
+      registered: { own_delegation: null },
     });
     const status = (id: string | null) => (delegations: { delegation_id: string; status: string }[]) =>
       delegations.find(({ delegation_id }) => delegation_id === id)?.status;
@@ -149,8 +149,8 @@ describe('an activation', () => {
       body: { ...body, expires_at: new Date(now + days * DAY_MS).toISOString() },
     });
     const authorities = { principal: () => null, delegation: () => null };
-    expect(() => requireStanding(authorities, until(90), at)).not.toThrow();
-    await expectRefusal('TIME_MALFORMED', () => requireStanding(authorities, until(91), at));
+    expect(() => requireActivation(authorities, until(90), at)).not.toThrow();
+    await expectRefusal('TIME_MALFORMED', () => requireActivation(authorities, until(91), at));
   });
 
   it.each([

@@ -144,7 +144,7 @@ describe('--json of the commands about goals', () => {
   it('the statuses of a simulation, and now every command has answered', async () => {
     const change = (verb: string) => ok(['simulation', verb, 'lamp.dim', ...why], ADA);
     expect(await ok(['simulation', 'check', 'lamp.dim'])).toMatchObject({ id: 'lamp.dim', faults: [] });
-    expect(await change('register')).toMatchObject({ status: 'Draft', standing_delegation: null });
+    expect(await change('register')).toMatchObject({ status: 'Draft', own_delegation: null });
     expect(await change('activate')).toMatchObject({ status: 'Active', by: 'ada', reason: 'for a test' });
     expect(await change('deprecate')).toMatchObject({ status: 'Deprecated', expires_at: null });
     expect(await change('disable')).toMatchObject({ status: 'Disabled' });

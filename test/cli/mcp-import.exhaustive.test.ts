@@ -61,8 +61,8 @@ describe('the servers of a client', () => {
     expect(readFileSync(file, 'utf8')).toBe(text);
     expect(config()).toContain('my-files');
     expect((await keyturn.mcp.servers()).servers).toMatchObject([
-      { server: 'far', standing: 'unaccepted' },
-      { server: 'my-files', standing: 'unaccepted' },
+      { server: 'far', status: 'unaccepted' },
+      { server: 'my-files', status: 'unaccepted' },
     ]);
   });
 });

@@ -329,7 +329,7 @@ describe('a plan at the command line', () => {
       result: { status: 'rolled_back', folders_removed: ['machine'], not_undone: [] },
     });
     expect(answerOf(await project.run('show', id, '--json'))).toMatchObject({
-      result: { intent: { status: 'undone', standing: 'undone', rollback: { by: 'alice', round: 1 } } },
+      result: { intent: { status: 'undone', status_word: 'undone', rollback: { by: 'alice', round: 1 } } },
     });
   });
 });

@@ -80,7 +80,7 @@ describe('a simulation, far from its file', () => {
         edited('activate', /"bound":"[0-9a-f]+"/, `"bound":"${'a'.repeat(64)}"`),
         edited('activate', /"delegate_key":"[^"]+"/, `"delegate_key":"${public_key}"`),
         edited('activate', /"expires_at":"[^"]+"/, late),
-        edited('activate', /"standing_delegation":"[^"]+"/, `"standing_delegation":"${UNKNOWN_ID}"`),
+        edited('activate', /"own_delegation":"[^"]+"/, `"own_delegation":"${UNKNOWN_ID}"`),
         edited('activate', '"subject":"agent-core"', '"subject":"eve"'),
         drafting('activate', (all) => [...all, all.at(-1)!]),
       ],

@@ -78,7 +78,7 @@ describe('from another machine', () => {
     await accepted(p.keyturn, 'odd', p.ada);
     const { mcp } = await opened(p, await serving(p));
     expect(await mcp.remove({ server: 'odd', reason, signer: p.ada })).toMatchObject({ by: 'ada' });
-    expect((await mcp.servers()).servers).toMatchObject([{ server: 'odd', standing: 'unaccepted' }]);
+    expect((await mcp.servers()).servers).toMatchObject([{ server: 'odd', status: 'unaccepted' }]);
   });
 
   it('reports that are gone are made again, in a request that a key signed', async () => {

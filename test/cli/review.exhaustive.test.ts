@@ -32,7 +32,7 @@ const status = ({ id }: Intent) =>
   project.inside(async (keyturn) => (await keyturn.intents.get({ intent_id: id })).status);
 
 const waitingCount = () =>
-  project.inside(async (keyturn) => (await keyturn.intents.list({ standing: 'waiting' })).intents.length);
+  project.inside(async (keyturn) => (await keyturn.intents.list({ status_word: 'waiting' })).intents.length);
 
 describe('review', () => {
   it('walks through what is pending: Enter skips, r rejects, the code and the passphrase approve', async () => {

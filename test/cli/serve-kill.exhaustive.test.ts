@@ -89,7 +89,7 @@ describe('a second signal to keyturn serve and keyturn execute', () => {
         next.kill('SIGTERM');
         expect((await once(next, 'exit'))[0]).toBe(0);
         const { runs } = await keyturn.runs.inDoubt();
-        expect(runs.find((one) => one.intent_id === intent_id)).toMatchObject({ standing: 'IN DOUBT' });
+        expect(runs.find((one) => one.intent_id === intent_id)).toMatchObject({ status_word: 'IN DOUBT' });
       });
     }
   }, 120_000);

@@ -83,8 +83,8 @@ describe('who proposed something', () => {
     await ada.page.keyboard.press('w');
     await give('Not needed any more.');
     await reached(ada, 'done');
-    const { standing, reason } = await stage.keyturn.intents.result({ intent_id });
-    expect([standing, reason]).toEqual(['withdrawn', 'Not needed any more.']);
+    const { status_word, reason } = await stage.keyturn.intents.result({ intent_id });
+    expect([status_word, reason]).toEqual(['withdrawn', 'Not needed any more.']);
   });
 });
 
@@ -96,7 +96,7 @@ describe('after a run', () => {
     await open(ada.page, `/decide/${intent_id}`);
     await reached(ada, 'ready');
     await ada.page.keyboard.press('a');
-    expect((await ended(intent_id)).standing).toBe('failed');
+    expect((await ended(intent_id)).status_word).toBe('failed');
     await open(ada.page, `/story/${intent_id}`);
     await ada.page.click('text=Allow another attempt…');
     await give('The network is back.');
@@ -119,7 +119,7 @@ describe('after a run', () => {
     await open(ada.page, `/decide/${intent_id}`);
     await reached(ada, 'ready');
     await ada.page.keyboard.press('a');
-    expect((await ended(intent_id)).standing).toBe('succeeded');
+    expect((await ended(intent_id)).status_word).toBe('succeeded');
     await open(ada.page, `/story/${intent_id}`);
     await ada.page.waitForSelector('text=switch-off undoes switch-on.');
     await ada.page.keyboard.press('u');
@@ -129,7 +129,7 @@ describe('after a run', () => {
     await ada.page.keyboard.press('a');
     await reached(ada, 'done');
     const { intents } = await stage.keyturn.intents.list({ tool: 'switch-off' });
-    expect((await ended(intents[0]!.intent_id)).standing).toBe('succeeded');
+    expect((await ended(intents[0]!.intent_id)).status_word).toBe('succeeded');
     expect([intents[0]!.proposer, intents[0]!.proposer_verified]).toEqual(['ada', true]);
   });
 });
@@ -150,7 +150,7 @@ describe('while something runs', () => {
     await ada.page.keyboard.press('s');
     await give('Enough.');
     await ada.page.waitForSelector('text=It is being stopped.');
-    expect(['partial', 'failed', 'IN DOUBT', 'stopped']).toContain((await ended(intent_id)).standing);
+    expect(['partial', 'failed', 'IN DOUBT', 'stopped']).toContain((await ended(intent_id)).status_word);
   });
 });
 

@@ -94,7 +94,7 @@ describe('a part of a diff that is read apart', () => {
     await ada.page.keyboard.press('a');
     await reached(ada, 'done');
     // It makes the folder of the other plans. One that is proposed before that would make the folder itself, and is drift after.
-    expect((await stage.keyturn.intents.waitFor({ intent_id })).standing).toBe('succeeded');
+    expect((await stage.keyturn.intents.waitFor({ intent_id })).status_word).toBe('succeeded');
   });
 
   it('is not seen where it was jumped over', { timeout: TIME }, async () => {

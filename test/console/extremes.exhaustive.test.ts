@@ -58,7 +58,7 @@ describe('a proposal that is large', () => {
     expect(await ada.page.textContent('.dock')).toMatch(/Not seen yet: .* and \d+ more/);
     await ada.page.keyboard.press('a');
     await reached(ada, 'done');
-    expect((await stage.keyturn.intents.waitFor({ intent_id })).standing).toBe('succeeded');
+    expect((await stage.keyturn.intents.waitFor({ intent_id })).status_word).toBe('succeeded');
   });
 
   it('of 50 MB of diff is drawn where it is looked at, stays usable, and holds up nobody else', {
@@ -197,7 +197,7 @@ describe('what was written to be something else', () => {
     await expectOnlyText();
     await ada.page.keyboard.press('a');
     await reached(ada, 'done');
-    expect((await stage.keyturn.intents.waitFor({ intent_id })).standing).toBe('succeeded');
+    expect((await stage.keyturn.intents.waitFor({ intent_id })).status_word).toBe('succeeded');
   });
 });
 

@@ -45,7 +45,7 @@ describe('the history', () => {
 
     await page.fill('#text', 'refund');
     await expect.poll(() => rows().count()).toBe(2);
-    await page.selectOption('#standing', 'rejected');
+    await page.selectOption('#status', 'rejected');
     await expect.poll(() => rows().count()).toBe(1);
     expect(await rows().first().textContent()).toContain('Refund order 1 by mistake');
     await page.fill('#text', 'nobody asked for this');
@@ -58,17 +58,17 @@ describe('the history', () => {
     const going = await stage.propose({ effect: { kind: 'tool', tool: 'wait', arguments: { seconds: 60 } } });
     await stage.keyturn.intents.turn({ ...going, signer: stage.ada });
     await open(page, '/history');
-    await page.selectOption('#standing', 'running');
+    await page.selectOption('#status', 'running');
     await row('Run wait');
     expect(await rows().count()).toBe(1);
-    await page.selectOption('#standing', 'IN DOUBT');
+    await page.selectOption('#status', 'IN DOUBT');
     await page.waitForSelector('text=Nothing fits.');
   });
 
   it('takes in what comes while it is looked at, as far as it fits', { timeout: TIME }, async () => {
     const { page } = ada;
     await open(page, '/history');
-    await page.selectOption('#standing', 'waiting');
+    await page.selectOption('#status', 'waiting');
     await page.fill('#text', 'lighthouse');
     await page.waitForSelector('text=Nothing fits.');
     await stage.propose({ declared_goal: 'Greet the harbour' });

@@ -182,8 +182,8 @@ describe('what changes while it is read', () => {
     await page.keyboard.press('a');
     await reached(ada, 'done');
     expect(await page.textContent('.dock')).toContain('1 proposal signed');
-    const standing = async (intent_id: string) =>
+    const approvalsOf = async (intent_id: string) =>
       (await stage.keyturn.intents.get({ intent_id })).approvals.length;
-    expect([await standing(changing.intent_id), await standing(plain.intent_id)]).toEqual([0, 1]);
+    expect([await approvalsOf(changing.intent_id), await approvalsOf(plain.intent_id)]).toEqual([0, 1]);
   });
 });

@@ -31,7 +31,7 @@ const plan = (target: string, content: string) => ({
 let stage: Stage;
 let ada: Person;
 
-const standingOf = async (intent_id: string) => (await stage.keyturn.intents.get({ intent_id })).standing;
+const wordOf = async (intent_id: string) => (await stage.keyturn.intents.get({ intent_id })).status_word;
 const ended = (intent_id: string) => stage.keyturn.intents.waitFor({ intent_id });
 
 async function decide({ page }: Person, intent_id: string): Promise<void> {
@@ -53,7 +53,7 @@ describe('a person with a passkey', () => {
     await reached(ada, 'ready');
     await ada.page.keyboard.press('a');
     await reached(ada, 'done');
-    expect((await ended(intent_id)).standing).toBe('succeeded');
+    expect((await ended(intent_id)).status_word).toBe('succeeded');
     const { runs, approvals } = await stage.keyturn.intents.get({ intent_id });
     expect([runs.length, approvals[0]!.assurance]).toEqual([1, 'device_bound_passkey']);
     await ada.page.click('text=Open story');
@@ -82,7 +82,7 @@ describe('a person with a passkey', () => {
     await reached(ada, 'ready');
     await press(ada, 'Approve and run once');
     await reached(ada, 'done');
-    expect((await ended(intent_id)).standing).toBe('succeeded');
+    expect((await ended(intent_id)).status_word).toBe('succeeded');
     await page.selectOption('.choose select', { label: 'ada, “laptop”' });
   });
 
@@ -98,8 +98,8 @@ describe('a person with a passkey', () => {
     await ada.page.keyboard.type('The wrong customer.');
     await ada.page.keyboard.press('Enter');
     await reached(ada, 'done');
-    const { standing, reason } = await stage.keyturn.intents.result({ intent_id });
-    expect([standing, reason]).toEqual(['rejected', 'The wrong customer.']);
+    const { status_word, reason } = await stage.keyturn.intents.result({ intent_id });
+    expect([status_word, reason]).toEqual(['rejected', 'The wrong customer.']);
   });
 
   it('decides on several with one touch, and each entry names the list of digests', {
@@ -113,7 +113,7 @@ describe('a person with a passkey', () => {
     await ada.page.click('text=Decide on them together');
     await press(ada, 'Approve 3, run each once');
     await reached(ada, 'done');
-    for (const { intent_id } of asked) expect((await ended(intent_id)).standing).toBe('succeeded');
+    for (const { intent_id } of asked) expect((await ended(intent_id)).status_word).toBe('succeeded');
     const { entries } = await stage.keyturn.ledger.entries({ kind: 'order.given', limit: 3 });
     const touches = entries.map(({ body }) => (body.signature as { touch: readonly string[] }).touch);
     expect(touches[0]).toHaveLength(3);
@@ -185,7 +185,7 @@ describe('two people in two browsers', () => {
     await reached(grace, 'ready');
     await grace.page.keyboard.press('a');
     await reached(grace, 'done');
-    expect((await ended(intent_id)).standing).toBe('succeeded');
-    expect(await standingOf(intent_id)).toBe('succeeded');
+    expect((await ended(intent_id)).status_word).toBe('succeeded');
+    expect(await wordOf(intent_id)).toBe('succeeded');
   });
 });

@@ -130,7 +130,7 @@ describe('two gestures at once', () => {
     }
     await stage.keyturn.intents.waitFor({ intent_id });
     await expect
-      .poll(async () => (await stage.keyturn.intents.get({ intent_id })).standing, { timeout: 20_000 })
+      .poll(async () => (await stage.keyturn.intents.get({ intent_id })).status_word, { timeout: 20_000 })
       .toBe('succeeded');
     for (const { page } of both)
       await page.waitForSelector('.dock:not([data-state="armed"]):not([data-state="sending"])');

@@ -7,7 +7,7 @@ const listed = (intent_id: string, reviewers: readonly string[] | null): readonl
   {
     intent_id,
     reviewers,
-    standing: 'waiting',
+    status_word: 'waiting',
     proposer: 'bot',
     approvals: [],
     approvals_needed: 1,

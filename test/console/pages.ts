@@ -68,7 +68,7 @@ export async function killedRun({ keyturn, root, ada: signer, propose }: Stage):
   await keyturn.intents.turn({ intent_id, hash, signer });
   const executor = spawn(process.execPath, [cliPath(), 'execute'], { cwd: root, stdio: 'ignore' });
   const ended = once(executor, 'exit');
-  await until(async () => (await keyturn.intents.get({ intent_id })).standing === 'running');
+  await until(async () => (await keyturn.intents.get({ intent_id })).status_word === 'running');
   executor.kill('SIGKILL');
   await ended;
   return intent_id;

@@ -196,7 +196,7 @@ describe('the clock of the browser', () => {
       const intent_id = await looking();
       await ada.page.keyboard.press('a');
       await reached(ada, 'done');
-      expect((await stage.keyturn.intents.waitFor({ intent_id })).standing).toBe('succeeded');
+      expect((await stage.keyturn.intents.waitFor({ intent_id })).status_word).toBe('succeeded');
     },
   );
 });

@@ -51,7 +51,7 @@ describe('with the keyboard alone', () => {
     await page.waitForSelector('.dock[data-steady="true"]');
     await page.keyboard.press('Enter');
     await reached(ada, 'done');
-    expect((await stage.keyturn.intents.waitFor({ intent_id })).standing).toBe('succeeded');
+    expect((await stage.keyturn.intents.waitFor({ intent_id })).status_word).toBe('succeeded');
   });
 });
 

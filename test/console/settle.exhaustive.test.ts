@@ -43,7 +43,7 @@ describe('a run in doubt', () => {
       await page.click(`text=${button}`);
       await give('The courier told me.');
       await expect
-        .poll(async () => (await stage.keyturn.intents.get({ intent_id })).standing, { timeout: 20_000 })
+        .poll(async () => (await stage.keyturn.intents.get({ intent_id })).status_word, { timeout: 20_000 })
         .toBe(word);
       await page.waitForSelector('.story li:has-text("The courier told me.")');
       expect(await page.locator('text=It is not known whether').count()).toBe(0);

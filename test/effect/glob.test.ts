@@ -7,7 +7,7 @@ function matches(pattern: string, path: string): boolean {
   const globs = compileGlobs([pattern]);
   const folders = path.split('/');
   const name = folders.pop()!;
-  const at = folders.reduce<GlobState>((standing, folder) => globs.below(standing, folder), globs.start);
+  const at = folders.reduce<GlobState>((state, folder) => globs.below(state, folder), globs.start);
   return globs.files(at, name).length > 0;
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { notStarted, runChild } from '../../src/effect/child.ts';
 import { inspectMachine, type Machine } from '../../src/effect/machine.ts';
-import { mountPlan } from '../../src/effect/mounts.ts';
+import { mountsFor } from '../../src/effect/mounts.ts';
 import {
   type Confinement,
   judgeSandboxed,
@@ -204,9 +204,9 @@ describe('requireSandbox', () => {
   });
 });
 
-describe('mountPlan', () => {
-  const plan = (request: Partial<Parameters<typeof mountPlan>[0]>) =>
-    mountPlan({
+describe('mountsFor', () => {
+  const mounts = (request: Partial<Parameters<typeof mountsFor>[0]>) =>
+    mountsFor({
       read: [],
       write: [],
       hidden: [],
@@ -219,7 +219,7 @@ describe('mountPlan', () => {
   const file = (path: string) => ({ path, folder: false });
 
   it('orders a folder before what is in it, and lets the narrower bind win', () => {
-    expect(plan({ read: ['/a/b'], write: ['/a', '/a/b/c'] })).toEqual([
+    expect(mounts({ read: ['/a/b'], write: ['/a', '/a/b/c'] })).toEqual([
       '/a write',
       '/a/b read',
       '/a/b/c write',
@@ -227,53 +227,49 @@ describe('mountPlan', () => {
   });
 
   it('masks what is hidden inside a bind, and binds nothing of it', () => {
-    expect(plan({ read: ['/p'], hidden: [folder('/p/.k'), file('/p/key')] })).toEqual([
+    expect(mounts({ read: ['/p'], hidden: [folder('/p/.k'), file('/p/key')] })).toEqual([
       '/p read',
       '/p/.k hidden-folder',
       '/p/key hidden-file',
     ]);
-    expect(plan({ write: ['/p', '/p/.k/objects'], hidden: [folder('/p/.k')] })).toEqual([
+    expect(mounts({ write: ['/p', '/p/.k/objects'], hidden: [folder('/p/.k')] })).toEqual([
       '/p write',
       '/p/.k hidden-folder',
     ]);
-    expect(plan({ write: ['/p/.k/objects'], hidden: [folder('/p/.k')] })).toEqual([]);
-    expect(plan({ write: ['/p/.k'], hidden: [folder('/p/.k')] })).toEqual(['/p/.k hidden-folder']);
-    expect(plan({ read: ['/q'], hidden: [folder('/p/.k')] })).toEqual(['/q read']);
+    expect(mounts({ write: ['/p/.k/objects'], hidden: [folder('/p/.k')] })).toEqual([]);
+    expect(mounts({ write: ['/p/.k'], hidden: [folder('/p/.k')] })).toEqual(['/p/.k hidden-folder']);
+    expect(mounts({ read: ['/q'], hidden: [folder('/p/.k')] })).toEqual(['/q read']);
   });
 
   it('masks what is hidden inside a folder of the system, too', () => {
-    expect(plan({ hidden: [folder('/usr/local/p/.keyturn')] })).toEqual([
+    expect(mounts({ hidden: [folder('/usr/local/p/.keyturn')] })).toEqual([
       '/usr/local/p/.keyturn hidden-folder',
     ]);
   });
 
   it('binds what is protected again, read-only, and refuses a narrower bind that would make it writable', async () => {
     const guards = [file('/p/tools.yaml'), folder('/p/policies')];
-    expect(plan({ write: ['/p'], protected: guards })).toEqual([
+    expect(mounts({ write: ['/p'], protected: guards })).toEqual([
       '/p write',
       '/p/policies read',
       '/p/tools.yaml read',
     ]);
     for (const path of ['/p/policies/sub', '/p/tools.yaml']) {
-      await expectRefusal('SANDBOX_PATH_PROTECTED', () => plan({ write: [path], protected: guards }));
+      await expectRefusal('SANDBOX_PATH_PROTECTED', () => mounts({ write: [path], protected: guards }));
     }
   });
 
   it('keeps the place of what is protected and does not exist yet', () => {
     const absent = { path: '/p/policies', folder: true, absent: true };
-    expect(plan({ write: ['/p'], protected: [absent] })).toEqual(['/p write', '/p/policies hidden-folder']);
-    expect(plan({ read: ['/p'], protected: [absent] })).toEqual(['/p read']);
+    expect(mounts({ write: ['/p'], protected: [absent] })).toEqual(['/p write', '/p/policies hidden-folder']);
+    expect(mounts({ read: ['/p'], protected: [absent] })).toEqual(['/p read']);
   });
 
   it('pins every folder between a writable bind and a mount inside it', () => {
-    expect(plan({ write: ['/p'], protected: [file('/p/a/b/tools.yaml')], pinned: ['/p/bin/tool'] })).toEqual([
-      '/p write',
-      '/p/a write',
-      '/p/a/b write',
-      '/p/a/b/tools.yaml read',
-      '/p/bin write',
-    ]);
-    expect(plan({ read: ['/p'], protected: [file('/p/a/tools.yaml')] })).toEqual(['/p read']);
+    expect(
+      mounts({ write: ['/p'], protected: [file('/p/a/b/tools.yaml')], pinned: ['/p/bin/tool'] }),
+    ).toEqual(['/p write', '/p/a write', '/p/a/b write', '/p/a/b/tools.yaml read', '/p/bin write']);
+    expect(mounts({ read: ['/p'], protected: [file('/p/a/tools.yaml')] })).toEqual(['/p read']);
   });
 });
 

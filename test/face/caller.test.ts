@@ -111,7 +111,7 @@ describe('an agent', () => {
     const other = await proposeSay(p, { issuer: 'probe' });
     const { intents } = p.keyturn.as({ name: 'scout' });
     expect((await intents.get(idOf(mine))).proposer).toBe('scout');
-    expect((await intents.result(idOf(mine))).standing).toBe('waiting');
+    expect((await intents.result(idOf(mine))).status_word).toBe('waiting');
     expect((await intents.list()).intents.map(({ intent_id }) => intent_id)).toEqual([mine.intent_id]);
     expect(await intents.list({ proposer: 'probe' })).toEqual({ intents: [], next: null });
     const about = idOf(other);

@@ -14,7 +14,7 @@ describe('a request to a verb', () => {
       { limit: 0 },
       { limit: 1001 },
       { limit: '5' },
-      { standing: 'open' },
+      { status_word: 'open' },
       { since: 'yesterday' },
       { text: '' },
       { text: 'x'.repeat(201) },
@@ -90,7 +90,7 @@ describe('the journey by its verbs', () => {
     const seen = await intents.review({ intent_id });
     fits('intents.review', seen);
     expect(seen).toMatchObject({
-      intent: { standing: 'waiting' },
+      intent: { status_word: 'waiting' },
       envelope: { declared_goal: 'Say hello.' },
     });
     const early = await intents.check(intent);
@@ -195,7 +195,7 @@ describe('the class Keyturn', () => {
       'keysOf',
       'now',
       'takeNonce',
-      'notifyPlaces',
+      'notifyPositions',
       'notifyTargets',
       'observed',
       'origin',

@@ -57,7 +57,7 @@ describe('P8: gc of a ledger on a server', () => {
     expect(first.objects.objects + second.objects.objects).toBeLessThanOrEqual(request.objects.length);
     for (const { digest } of request.objects)
       expect((await entriesAbout(p.keyturn, digest)).length, 'removed at most once').toBeLessThan(2);
-    for (const intent of (await p.keyturn.intents.list({ standing: 'waiting', limit: 10 })).intents) {
+    for (const intent of (await p.keyturn.intents.list({ status_word: 'waiting', limit: 10 })).intents) {
       const { registry_digest, effect_digest } = intent;
       for (const digest of [registry_digest, effect_digest]) await objectOf(p.keyturn, digest);
     }

@@ -34,7 +34,7 @@ describe('S22: a proposer has a quota', () => {
   it('by default 100 may wait, however many are proposed at once', async () => {
     const p = await authority();
     expect(await flood(p.keyturn, 130, { issuer: 'ada' })).toBe(100);
-    const waiting = await p.keyturn.intents.list({ standing: 'waiting', limit: 500 });
+    const waiting = await p.keyturn.intents.list({ status_word: 'waiting', limit: 500 });
     expect(waiting.intents).toHaveLength(100);
     expect((await p.keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
   });

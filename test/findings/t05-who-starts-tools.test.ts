@@ -49,7 +49,7 @@ describe('T5: a process that runs many tools', () => {
     process.kill(parents.at(-1)!, 'SIGKILL');
     expect(await running).toMatchObject({ code: 'RECORDING_FAILED' });
     const found = await p.keyturn.intents.waitFor({ intent_id: intent.intent_id });
-    expect(found).toMatchObject({ standing: 'IN DOUBT', is_over: false });
+    expect(found).toMatchObject({ status_word: 'IN DOUBT', is_over: false });
     const settle = () =>
       p.keyturn.runs.resolve({
         execution_id: found.run!.execution_id,

@@ -53,7 +53,7 @@ describe('entries that were read', () => {
           expect(told.state).toEqual(whole.state(name, key));
           expect(told.size).toBe(i + 1);
         }
-        const { system, authorities } = reader.standing();
+        const { system, authorities } = reader.state();
         expect(system).toEqual(whole.system);
         for (const name of people(before))
           expect(authorities.principal(name)).toEqual(whole.state('principal', name));
@@ -68,7 +68,7 @@ describe('entries that were read', () => {
     const events = lived();
     const entries = sealed(events);
     const reader = read(entries.slice(0, 3));
-    const { authorities, system } = reader.standing();
+    const { authorities, system } = reader.state();
     const [name] = people(events);
     const then = [authorities.principal(name!), system];
     for (const one of entries.slice(3)) reader.append(one);

@@ -186,7 +186,7 @@ describe('what a dispatch and its end rest on', () => {
     definition: KEY,
     proof: KEY,
     bound: KEY,
-    standing_delegation: null,
+    own_delegation: null,
     expires_at: null,
     by: 'ada',
     registered_at: AT,

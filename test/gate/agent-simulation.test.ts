@@ -34,7 +34,7 @@ function changed(
     definition: sha256('definition 1'),
     proof: sha256('proof'),
     bound: status === 'Active' ? sha256('bound') : null,
-    standing_delegation: null,
+    own_delegation: null,
     replaces: null,
     expires_at: null,
     reason: 'wanted',
@@ -85,25 +85,25 @@ describe('the status of a simulation', () => {
     ));
 
   it('only what is active has a delegation, and that ends', async () => {
-    const standing_delegation = '22222222-0000-4000-8000-000000000000';
-    for (const over of [{ standing_delegation, expires_at: LATER }, { expires_at: LATER }])
+    const own_delegation = '22222222-0000-4000-8000-000000000000';
+    for (const over of [{ own_delegation, expires_at: LATER }, { expires_at: LATER }])
       await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () =>
         nextSimulation(null, changed('Draft', over), AT),
       );
     await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () =>
-      nextSimulation(draft(), changed('Active', { standing_delegation }), AT),
+      nextSimulation(draft(), changed('Active', { own_delegation }), AT),
     );
-    const active = changed('Active', { standing_delegation, expires_at: LATER });
-    expect(nextSimulation(draft(), active, AT)).toMatchObject({ standing_delegation, by: 'ada' });
+    const active = changed('Active', { own_delegation, expires_at: LATER });
+    expect(nextSimulation(draft(), active, AT)).toMatchObject({ own_delegation, by: 'ada' });
   });
 
   it('a change names the delegation that ends with it, so that no other one is left behind', async () => {
     const replaces = '22222222-0000-4000-8000-000000000000';
-    const active = changed('Active', { standing_delegation: replaces, expires_at: LATER });
+    const active = changed('Active', { own_delegation: replaces, expires_at: LATER });
     const state = nextSimulation(draft(), active, AT);
     for (const status of ['Active', 'Deprecated', 'Disabled'] as const) {
       await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () => nextSimulation(state, changed(status), LATER));
-      expect(nextSimulation(state, changed(status, { replaces }), LATER).standing_delegation).toBeNull();
+      expect(nextSimulation(state, changed(status, { replaces }), LATER).own_delegation).toBeNull();
     }
     await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () =>
       nextSimulation(draft(), changed('Active', { replaces }), LATER),

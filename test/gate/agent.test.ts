@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
-import { PLAN_STATES, STEP_STATES } from '../../src/event/agent.ts';
+import { AGENT_PLAN_STATES, STEP_STATES } from '../../src/event/agent.ts';
 import { correlationOf, nextAgent } from '../../src/gate/agent.ts';
-import type { AgentPlan, AgentState, AgentStep, PlanStatus, StepStatus } from '../../src/gate/agent-state.ts';
-import { currentStep, livePlan } from '../../src/gate/agent-state.ts';
+import type {
+  AgentPlan,
+  AgentPlanStatus,
+  AgentState,
+  AgentStep,
+  StepStatus,
+} from '../../src/gate/agent-state.ts';
+import { currentStep, liveAgentPlan } from '../../src/gate/agent-state.ts';
 import { Refusal } from '../../src/refusal.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import {
@@ -51,7 +57,7 @@ const STEP_PAIRS = `
 const pairsOf = (text: string) => new Set(text.trim().split(/\s+/));
 
 /** A state that no story led to: everything that could stand in the way of a move is out of it. */
-function standing(plan: Partial<AgentPlan>, one: Partial<AgentStep> = {}): AgentState {
+function having(plan: Partial<AgentPlan>, one: Partial<AgentStep> = {}): AgentState {
   const state = fold(received(), planned());
   const known = state.plans[0]!;
   return { ...state, plans: [{ ...known, ...plan, steps: [{ ...known.steps[0]!, ...one }] }] };
@@ -68,7 +74,7 @@ function codeOf(act: () => unknown): string | null {
   }
 }
 
-const ENDS: Partial<Record<PlanStatus, StepStatus>> = {
+const ENDS: Partial<Record<AgentPlanStatus, StepStatus>> = {
   COMPLETED: 'SUCCEEDED',
   FAILED: 'FAILED_TERMINAL',
   CANCELLED: 'SKIPPED',
@@ -77,9 +83,9 @@ const ENDS: Partial<Record<PlanStatus, StepStatus>> = {
 describe('a plan and its steps', () => {
   it('a plan moves from each state to exactly the states that follow it', () => {
     const legal = pairsOf(PLAN_PAIRS);
-    for (const from of PLAN_STATES)
-      for (const to of [...new Set([...PLAN_STATES, ...STEP_STATES])]) {
-        const state = standing({ state: from }, { state: ENDS[to as PlanStatus] ?? 'READY' });
+    for (const from of AGENT_PLAN_STATES)
+      for (const to of [...new Set([...AGENT_PLAN_STATES, ...STEP_STATES])]) {
+        const state = having({ state: from }, { state: ENDS[to as AgentPlanStatus] ?? 'READY' });
         const code = codeOf(() => nextAgent(state, moved(null, from, to), AT));
         expect(code, `${from}>${to}`).toBe(legal.has(`${from}>${to}`) ? null : 'AGENT_TRANSITION_ILLEGAL');
       }
@@ -95,8 +101,8 @@ describe('a plan and its steps', () => {
     };
     const full = { idempotency_key: KEY, intent_id: INTENT, execution_id: RUN, outcome: KEY };
     for (const from of STEP_STATES)
-      for (const to of [...new Set([...PLAN_STATES, ...STEP_STATES])]) {
-        const state = standing({ state: 'IN_PROGRESS' }, { state: from, ...agreed });
+      for (const to of [...new Set([...AGENT_PLAN_STATES, ...STEP_STATES])]) {
+        const state = having({ state: 'IN_PROGRESS' }, { state: from, ...agreed });
         const move = moved(STEP, from, to, { ...full, dispatch_decision_hash: KEY });
         const code = codeOf(() => nextAgent(state, move, AT));
         expect(code, `${from}>${to}`).toBe(legal.has(`${from}>${to}`) ? null : 'AGENT_TRANSITION_ILLEGAL');
@@ -104,10 +110,10 @@ describe('a plan and its steps', () => {
   });
 
   it('a move that names another state than the present one is refused', () => {
-    for (const present of PLAN_STATES)
-      for (const from of PLAN_STATES.filter((other) => other !== present))
-        for (const to of PLAN_STATES) {
-          const state = standing({ state: present }, { state: 'SKIPPED' });
+    for (const present of AGENT_PLAN_STATES)
+      for (const from of AGENT_PLAN_STATES.filter((other) => other !== present))
+        for (const to of AGENT_PLAN_STATES) {
+          const state = having({ state: present }, { state: 'SKIPPED' });
           expect(
             codeOf(() => nextAgent(state, moved(null, from, to), AT)),
             `${present} ${from}>${to}`,
@@ -115,7 +121,7 @@ describe('a plan and its steps', () => {
         }
     for (const present of STEP_STATES)
       for (const from of STEP_STATES.filter((other) => other !== present)) {
-        const state = standing({ state: 'IN_PROGRESS' }, { state: present });
+        const state = having({ state: 'IN_PROGRESS' }, { state: present });
         expect(codeOf(() => nextAgent(state, moved(STEP, from, 'SKIPPED'), AT))).toBe(
           'AGENT_TRANSITION_ILLEGAL',
         );
@@ -124,7 +130,7 @@ describe('a plan and its steps', () => {
 
   it('a goal goes from the question through a yes and a run to its end', () => {
     const state = fold(...ready(), dispatched(), ended('SUCCEEDED'), moved(null, 'IN_PROGRESS', 'COMPLETED'));
-    expect(livePlan(state)).toBeNull();
+    expect(liveAgentPlan(state)).toBeNull();
     expect(state).toMatchObject({ correlation_id: 'goal-1', user_id: 'mia', turns: 1 });
     expect(state.plans).toMatchObject([
       {
@@ -145,11 +151,11 @@ describe('a plan and its steps', () => {
       ['FAILED', 'SUCCEEDED'],
     ] as const)
       await expectRefusal('AGENT_TRANSITION_ILLEGAL', () =>
-        nextAgent(standing(all, { state: one }), moved(null, 'IN_PROGRESS', to), AT),
+        nextAgent(having(all, { state: one }), moved(null, 'IN_PROGRESS', to), AT),
       );
     for (const to of ['PAUSED', 'WAITING_CONFIRM'] as const)
       await expectRefusal('AGENT_TRANSITION_ILLEGAL', () =>
-        nextAgent(standing(all, { state: 'EXECUTING' }), moved(null, 'IN_PROGRESS', to), AT),
+        nextAgent(having(all, { state: 'EXECUTING' }), moved(null, 'IN_PROGRESS', to), AT),
       );
   });
 

@@ -22,7 +22,7 @@ import { planOf, planProjects, proposed } from './plan-story.ts';
 
 /** What an attacker who may call everything tried, and what stops it now. */
 
-async function standing(p: Project, delegate: string, over: object = {}): Promise<string> {
+async function delegated(p: Project, delegate: string, over: object = {}): Promise<string> {
   const given = { delegate, actions: ['tool:*'], ttl_s: 86_400, approves: true, reason: 'x', signer: p.ada };
   return (await p.keyturn.agents.delegate({ ...given, ...over })).delegation_id;
 }
@@ -34,7 +34,7 @@ describe('an agent that is frozen', () => {
     for (const name of ['x1', 'x2']) await agent(p, name);
     const limit = 'forbid (principal, action, resource) when { context.pace_hour >= 1 };';
     await rules(p, PERMITS + policy('slowly', 'capability', limit));
-    const delegation = await standing(p, 'robot');
+    const delegation = await delegated(p, 'robot');
     const grantAs = async (issuer: string) => {
       const intent = await proposeSay(p, { issuer });
       await p.keyturn.intents.submit({ ...intent, signer: robot, delegation });
@@ -62,14 +62,14 @@ describe('a capability', () => {
   it('does not outlive the delegation that it was granted under', async () => {
     const p = await authority();
     const robot = await agent(p, 'robot');
-    const delegation = await standing(p, 'robot', { approves: false });
+    const delegation = await delegated(p, 'robot', { approves: false });
     const intent = await proposeSay(p, { issuer: 'robot' });
     await p.keyturn.intents.approve({ ...intent, signer: p.ada });
     await p.keyturn.intents.grant({ ...named(intent), signer: robot, delegation });
     await p.keyturn.agents.revokeDelegation({ delegation_id: delegation, reason: 'enough', signer: p.ada });
     await expectRefusal('CAPABILITY_REVOKED', () => runSeen(p.keyturn, { ...intent, confirm: yes }));
 
-    const short = await standing(p, 'robot', { approves: false, ttl_s: 60 });
+    const short = await delegated(p, 'robot', { approves: false, ttl_s: 60 });
     const { expires_at } = await p.keyturn.intents.grant({
       ...named(intent),
       signer: robot,

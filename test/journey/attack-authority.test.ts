@@ -5,7 +5,7 @@ import { agent, authority, human, lastBody, PERMITS, policy, proposeSay, rules }
 
 /** What an attacker who may call everything tried, and what stops it now. */
 
-async function standing(p: Project, delegate: string, over: object = {}): Promise<string> {
+async function delegated(p: Project, delegate: string, over: object = {}): Promise<string> {
   const given = { delegate, actions: ['tool:*'], ttl_s: 86_400, approves: true, reason: 'x', signer: p.ada };
   return (await p.keyturn.agents.delegate({ ...given, ...over })).delegation_id;
 }
@@ -15,7 +15,7 @@ describe('an agent that is frozen', () => {
     const p = await authority();
     const robot = await agent(p, 'robot');
     await agent(p, 'other');
-    const delegation = await standing(p, 'robot');
+    const delegation = await delegated(p, 'robot');
     await p.keyturn.system.freeze({ scope: 'agent', name: 'robot', reason: 'it misbehaves', signer: p.ada });
     const intent = await proposeSay(p, { issuer: 'other' });
     await p.keyturn.intents.submit({ ...intent, signer: robot, delegation });
@@ -28,7 +28,7 @@ describe('approval by delegation', () => {
     const p = await authority();
     await human(p, 'bob');
     const robot = await agent(p, 'robot');
-    const delegation = await standing(p, 'robot');
+    const delegation = await delegated(p, 'robot');
     const intent = await proposeSay(p, { issuer: 'ada' });
     await expectRefusal('SELF_APPROVAL', () =>
       p.keyturn.intents.submit({ ...intent, signer: robot, delegation }),
@@ -42,7 +42,7 @@ describe('approval by delegation', () => {
     await agent(p, 'scout');
     const two = 'forbid (principal, action, resource) unless { context.approvals >= 2 };';
     await rules(p, PERMITS + policy('two', 'capability', two));
-    const delegation = await standing(p, 'bob');
+    const delegation = await delegated(p, 'bob');
     const intent = await proposeSay(p, { issuer: 'scout' });
     await p.keyturn.intents.submit({ ...intent, signer: bob, delegation });
     await p.keyturn.intents.approve({ ...intent, signer: bob });

@@ -225,8 +225,8 @@ describe('a tool without a sandbox that outlives its executor', () => {
       p.keyturn.runs.resolve({ execution_id, outcome, reason: 'I looked.', signer: p.ada });
     expect([existsSync(join(p.root, 'mark')), await stateNow()]).toEqual([false, 'alive']);
     // In one word everywhere: its process is gone.
-    expect((await p.keyturn.runs.inDoubt()).runs[0]!.standing).toBe('IN DOUBT');
-    expect((await p.keyturn.intents.get({ intent_id })).standing).toBe('IN DOUBT');
+    expect((await p.keyturn.runs.inDoubt()).runs[0]!.status_word).toBe('IN DOUBT');
+    expect((await p.keyturn.intents.get({ intent_id })).status_word).toBe('IN DOUBT');
     const { stdout } = await keyturn(['status'], { cwd: p.root });
     expect(stdout).toMatch(
       /^!!! IN DOUBT [0-9a-f]{8}: .*\n.* its process is gone, and what it started still runs$/m,

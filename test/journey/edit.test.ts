@@ -32,7 +32,11 @@ describe('a human edits a proposal', () => {
       await p.keyturn.intents.get({ intent_id }),
       await p.keyturn.intents.get({ intent_id: made.intent_id }),
     ];
-    expect(before).toMatchObject({ status: 'replaced', standing: 'replaced', replaced_by: made.intent_id });
+    expect(before).toMatchObject({
+      status: 'replaced',
+      status_word: 'replaced',
+      replaced_by: made.intent_id,
+    });
     expect(after).toMatchObject({ status: 'proposed', proposer: 'ada', expires_at: before.expires_at });
     const about = { ...first, signer: p.ada };
     await expectRefusal('INTENT_REPLACED', () => p.keyturn.intents.approve(about));

@@ -63,15 +63,15 @@ describe('the lists of runs and of capabilities', () => {
     const found = async (filter: Runs) => (await listRuns(filter)).found;
     const [{ name, public_key }] = (await p.keyturn.system.get()).executors as [never];
     expect(await found({})).toEqual([2, 1, 0]);
-    expect(await found({ standing: 'succeeded' })).toEqual([0]);
-    expect(await found({ standing: 'failed' })).toEqual([2, 1]);
-    expect(await found({ standing: 'IN DOUBT' })).toEqual([]);
+    expect(await found({ status_word: 'succeeded' })).toEqual([0]);
+    expect(await found({ status_word: 'failed' })).toEqual([2, 1]);
+    expect(await found({ status_word: 'IN DOUBT' })).toEqual([]);
     expect(await found({ tool: 'fail' })).toEqual([2, 1]);
     expect(await found({ proposer: 'rover' })).toEqual([2, 1, 0]);
-    expect(await found({ proposer: 'rover', tool: 'say', standing: 'failed' })).toEqual([]);
+    expect(await found({ proposer: 'rover', tool: 'say', status_word: 'failed' })).toEqual([]);
     for (const executor of [name, public_key]) {
       expect(await found({ executor })).toEqual([2, 1, 0]);
-      expect(await found({ executor, standing: 'succeeded' })).toEqual([0]);
+      expect(await found({ executor, status_word: 'succeeded' })).toEqual([0]);
     }
     expect(await found({ executor: 'another host' })).toEqual([]);
     expect(await found({ text: 'HELLO' })).toEqual([2, 1, 0]);
@@ -88,10 +88,10 @@ describe('the lists of runs and of capabilities', () => {
     const { listOrders, failing, theirs } = await some();
     const found = async (filter: Orders) => (await listOrders(filter)).found;
     expect(await found({})).toEqual([3, 2, 1, 0]);
-    expect(await found({ standing: 'spent' })).toEqual([2, 1, 0]);
-    expect(await found({ standing: 'ordered' })).toEqual([3]);
-    for (const standing of ['lapsed', 'issued', 'expired', 'denied', 'revoked'] as const)
-      expect(await found({ standing })).toEqual([]);
+    expect(await found({ status_word: 'spent' })).toEqual([2, 1, 0]);
+    expect(await found({ status_word: 'ordered' })).toEqual([3]);
+    for (const status_word of ['lapsed', 'issued', 'expired', 'denied', 'revoked'] as const)
+      expect(await found({ status_word })).toEqual([]);
     expect(await found({ by: 'bob' })).toEqual([2]);
     expect(await found({ by: 'bob', tool: 'say' })).toEqual([]);
     expect(await found({ proposer: 'scout' })).toEqual([3]);
@@ -102,7 +102,7 @@ describe('the lists of runs and of capabilities', () => {
     expect(await found({ text: 'scou' })).toEqual([3]);
     expect(await found({ text: 'no such text' })).toEqual([]);
     expect(await found({ intent_id: failing.intent_id })).toEqual([2, 1]);
-    expect(await found({ intent_id: theirs.intent_id, standing: 'spent' })).toEqual([]);
+    expect(await found({ intent_id: theirs.intent_id, status_word: 'spent' })).toEqual([]);
   });
 
   it('tell of each run what its intent tells, and the goal', async () => {
@@ -112,12 +112,12 @@ describe('the lists of runs and of capabilities', () => {
     const { name } = (await p.keyturn.system.get()).executors[0]!;
     const ofIntent = { intent_id: failing.intent_id, proposer: 'rover', goal: 'Say hello.' };
     expect(runs.slice(0, 2)).toEqual(
-      told.toReversed().map((run) => ({ ...run, ...ofIntent, standing: 'failed', executor_name: name })),
+      told.toReversed().map((run) => ({ ...run, ...ofIntent, status_word: 'failed', executor_name: name })),
     );
-    expect(runs[2]).toMatchObject({ intent_id: said.intent_id, standing: 'succeeded', result: 'success' });
+    expect(runs[2]).toMatchObject({ intent_id: said.intent_id, status_word: 'succeeded', result: 'success' });
     const { capabilities } = await p.keyturn.runs.capabilities({ by: 'bob' });
     const order = (await p.keyturn.intents.get({ intent_id: failing.intent_id })).capabilities.at(-1);
-    expect(capabilities).toEqual([{ ...order, ...ofIntent, tool: 'fail', standing: 'spent' }]);
+    expect(capabilities).toEqual([{ ...order, ...ofIntent, tool: 'fail', status_word: 'spent' }]);
   });
 
   it('can begin and end at a time', async () => {
@@ -185,7 +185,7 @@ describe('the lists of runs and of capabilities', () => {
     for (const list of [listRuns, listOrders]) {
       await expectRefusal('INTENT_NOT_FOUND', () => list({ intent_id: randomUUID() }));
       await expectRefusal('ID_MALFORMED', () => list({ intent_id: 'abcd' }));
-      await expectRefusal('SHAPE_INVALID', () => list({ standing: 'waiting' as never }));
+      await expectRefusal('SHAPE_INVALID', () => list({ status_word: 'waiting' as never }));
       for (const text of ['', 'x'.repeat(201)]) await expectRefusal('SHAPE_INVALID', () => list({ text }));
       for (const limit of [0, -1, 1.5, 1_001]) await expectRefusal('SHAPE_INVALID', () => list({ limit }));
     }
@@ -207,13 +207,13 @@ describe('where an order stands', () => {
     await keyturn.intents.approve({ ...intent, signer: p.ada });
     await keyturn.intents.grant({ ...intent, signer: p.ada, is_issued: true });
     await keyturn.intents.grant({ ...intent, signer: p.ada });
-    const standings = async () =>
-      (await keyturn.runs.capabilities()).capabilities.map(({ standing }) => standing);
-    expect(await standings()).toEqual(['ordered', 'issued']);
+    const words = async () =>
+      (await keyturn.runs.capabilities()).capabilities.map(({ status_word }) => status_word);
+    expect(await words()).toEqual(['ordered', 'issued']);
     ahead_ms = 12 * 3600_000;
-    expect(await standings()).toEqual(['lapsed', 'expired']);
-    expect((await keyturn.runs.capabilities({ standing: 'issued' })).capabilities).toEqual([]);
-    expect((await keyturn.runs.capabilities({ standing: 'lapsed' })).capabilities).toHaveLength(1);
+    expect(await words()).toEqual(['lapsed', 'expired']);
+    expect((await keyturn.runs.capabilities({ status_word: 'issued' })).capabilities).toEqual([]);
+    expect((await keyturn.runs.capabilities({ status_word: 'lapsed' })).capabilities).toHaveLength(1);
   });
 
   it('is revoked for all of them when the intent is withdrawn', async () => {
@@ -222,7 +222,7 @@ describe('where an order stands', () => {
     const intent = await granted(p);
     await keyturn.intents.grant({ ...named(intent), signer: p.ada });
     await keyturn.intents.withdraw({ intent_id: intent.intent_id, reason: 'enough', signer: p.ada });
-    const { capabilities } = await keyturn.runs.capabilities({ standing: 'revoked' });
+    const { capabilities } = await keyturn.runs.capabilities({ status_word: 'revoked' });
     expect(capabilities).toHaveLength(2);
     expect(await keyturn.ledger.rebuild({ write: false })).toMatchObject({ differences: [] });
     await keyturn.ledger.verify({ deep: true });

@@ -41,7 +41,7 @@ describe('a list of intents', () => {
     const { list } = await some();
     const found = async (filter: Filter) => (await list(filter)).found;
     expect(await found({})).toEqual([6, 5, 4, 3, 2, 1, 0]);
-    expect(await found({ standing: 'rejected' })).toEqual([3]);
+    expect(await found({ status_word: 'rejected' })).toEqual([3]);
     expect(await found({ proposer: 'scout' })).toEqual([6, 5]);
     expect(await found({ tool: 'wait' })).toEqual([6]);
     expect(await found({ proposer: 'scout', tool: 'say' })).toEqual([5]);
@@ -49,7 +49,7 @@ describe('a list of intents', () => {
     expect(await found({ text: 'buy', proposer: 'ada' })).toEqual([2, 0]);
     expect(await found({ needs: 'bob' })).toEqual([6, 5, 4, 2, 1, 0]);
     expect(await found({ needs: 'ada' })).toEqual([6, 5]);
-    expect(await found({ standing: 'STUCK' })).toEqual([]);
+    expect(await found({ status_word: 'STUCK' })).toEqual([]);
     expect(await found({ tool: 'nothing', text: 'x' })).toEqual([]);
   });
 
@@ -69,7 +69,7 @@ describe('a list of intents', () => {
 
   it('comes in pages that miss nothing and repeat nothing', async () => {
     const { list } = await some();
-    for (const filter of [{}, { text: 'buy' }, { standing: 'waiting' }, { proposer: 'ada' }] as const)
+    for (const filter of [{}, { text: 'buy' }, { status_word: 'waiting' }, { proposer: 'ada' }] as const)
       for (const limit of [1, 2, 3, 7]) {
         const all: number[] = [];
         let cursor: string | null = null;
@@ -90,9 +90,9 @@ describe('a list of intents', () => {
   it('says the goal, and null once it was erased', async () => {
     const { keyturn, ada, made } = await some();
     const { hash } = await keyturn.intents.get({ intent_id: made[3]! });
-    expect((await keyturn.intents.list({ standing: 'rejected' })).intents[0]!.goal).toBe('Rest.');
+    expect((await keyturn.intents.list({ status_word: 'rejected' })).intents[0]!.goal).toBe('Rest.');
     await keyturn.ledger.erase({ digest: hash, reason: 'A test.', signer: ada });
-    expect((await keyturn.intents.list({ standing: 'rejected' })).intents[0]!.goal).toBeNull();
+    expect((await keyturn.intents.list({ status_word: 'rejected' })).intents[0]!.goal).toBeNull();
     expect((await keyturn.intents.list({ text: 'rest' })).intents).toEqual([]);
   });
 

@@ -130,6 +130,6 @@ describe('whoever waits on one host', () => {
     await Promise.all(waits.slice(0, 19));
     expect(open).toBe(1);
     await reject(intents[19]!);
-    expect(await waits[19]).toMatchObject({ standing: 'rejected', is_over: true });
+    expect(await waits[19]).toMatchObject({ status_word: 'rejected', is_over: true });
   });
 });

@@ -66,7 +66,7 @@ describe('who waits for an intent', () => {
       (error: unknown) => error,
     );
     // It waits: its news come from the follower.
-    expect(await p.keyturn.intents.result({ intent_id })).toMatchObject({ standing: 'waiting' });
+    expect(await p.keyturn.intents.result({ intent_id })).toMatchObject({ status_word: 'waiting' });
     await server().server.kill();
     const error = await waiting;
     expect(error).toBeInstanceOf(Refusal);

@@ -45,7 +45,7 @@ describe('a ledger that a process has read', () => {
     const { path, ledger, intent } = await begin();
     const other = await opened(path, 'write');
     await other.commit({ events: [frozen('ada')] });
-    expect((await ledger.standing()).system.freezes).toHaveLength(1);
+    expect((await ledger.state()).system.freezes).toHaveLength(1);
     sqlite(path, (db) => db.exec('DELETE FROM lookup; DELETE FROM projection;'));
     expect((await ledger.told('intent', intent))?.state?.status).toBe('proposed');
     expect(await ledger.told('intent', randomUUID())).toBeNull();
@@ -55,14 +55,14 @@ describe('a ledger that a process has read', () => {
     const { path, store, ledger, intent } = await begin();
     cut(path, 1);
     await expectRefusal('LEDGER_TRUNCATED', () => ledger.told('intent', intent));
-    await expectRefusal('LEDGER_TRUNCATED', () => ledger.standing());
+    await expectRefusal('LEDGER_TRUNCATED', () => ledger.state());
     await store.commit({ events: [frozen('ada')] });
     await expectRefusal('LEDGER_FORKED', () => ledger.told('intent', intent));
     await store.commit({ events: [unfrozen('ada')] });
     await expectRefusal('LEDGER_BROKEN', () => ledger.told('intent', intent));
     // A process that begins now has nothing to compare it with: that is what the kept head is for.
     const fresh = new ReadLedger(store, ORIGIN, new VerifiedEntries());
-    expect((await fresh.standing()).size).toBe(4);
+    expect((await fresh.state()).size).toBe(4);
   });
 
   it('is refused for good after it went another way, also when it is put back', async () => {
@@ -92,6 +92,6 @@ describe('a ledger that a process has read', () => {
       return i;
     });
     expect(await Promise.all(asking)).toHaveLength(50);
-    expect((await ledger.standing()).size).toBe(53);
+    expect((await ledger.state()).size).toBe(53);
   });
 });

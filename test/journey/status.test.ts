@@ -30,7 +30,7 @@ describe('the status of a project', () => {
         tool: 'say',
         proposer: 'ada',
         proposer_verified: true,
-        standing: 'waiting',
+        status_word: 'waiting',
       },
     ]);
     expect(ids(status.failed)).toEqual([failed.intent_id]);

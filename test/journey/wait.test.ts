@@ -42,7 +42,7 @@ describe('the result of an intent', () => {
     expect(await p.keyturn.intents.result({ intent_id: intent.intent_id })).toEqual({
       intent_id: intent.intent_id,
       status: 'proposed',
-      standing: 'waiting',
+      status_word: 'waiting',
       is_over: false,
       reason: null,
       replaced_by: null,
@@ -51,7 +51,7 @@ describe('the result of an intent', () => {
     });
     await ran(p, intent);
     expect(await p.keyturn.intents.result({ intent_id: intent.intent_id })).toMatchObject({
-      standing: 'succeeded',
+      status_word: 'succeeded',
       is_over: true,
       run: { result: 'success', exit_code: 0, output: { stdout: 'hello\n', stderr: '' } },
     });
@@ -98,8 +98,8 @@ describe('waiting for an intent', () => {
     const decided = p.keyturn.intents.waitFor({ intent_id: intent.intent_id, until: 'decided' });
     const ended = p.keyturn.intents.waitFor({ intent_id: intent.intent_id });
     await elsewhere(p, (other) => ran(other, intent));
-    expect((await decided).standing).not.toBe('waiting');
-    expect(await ended).toMatchObject({ standing: 'succeeded', run: { output: { stdout: 'hello\n' } } });
+    expect((await decided).status_word).not.toBe('waiting');
+    expect(await ended).toMatchObject({ status_word: 'succeeded', run: { output: { stdout: 'hello\n' } } });
   });
 
   it('is over at once for what has ended', async () => {
@@ -121,7 +121,7 @@ describe('waiting for an intent', () => {
     expect(open).toBe(1);
     const last = intents[9]!;
     await p.keyturn.intents.withdraw({ intent_id: last.intent_id, reason: 'enough', receipt: last.receipt });
-    expect(await waits[9]).toMatchObject({ standing: 'withdrawn' });
+    expect(await waits[9]).toMatchObject({ status_word: 'withdrawn' });
   });
 
   it('ends when it expires, which no entry says', async () => {
@@ -131,7 +131,7 @@ describe('waiting for an intent', () => {
     const { intent_id } = await propose(p, { expiry });
     ahead_ms = 599_900;
     expect(await p.keyturn.intents.waitFor({ intent_id })).toMatchObject({
-      standing: 'expired',
+      status_word: 'expired',
       is_over: true,
     });
   });
@@ -154,8 +154,8 @@ describe('waiting for an intent', () => {
     const waiting = p.keyturn.intents.waitFor({ intent_id });
     await p.keyturn.ledger.erase({ digest: hash, reason: 'A test.', signer: p.ada });
     await p.keyturn.intents.withdraw({ intent_id, reason: 'enough', receipt });
-    expect(await waiting).toMatchObject({ standing: 'withdrawn', is_over: true, reason: 'enough' });
-    expect(await p.keyturn.intents.waitFor({ intent_id })).toMatchObject({ standing: 'withdrawn' });
+    expect(await waiting).toMatchObject({ status_word: 'withdrawn', is_over: true, reason: 'enough' });
+    expect(await p.keyturn.intents.waitFor({ intent_id })).toMatchObject({ status_word: 'withdrawn' });
   });
 
   it('is refused when the store is removed meanwhile', async () => {
@@ -222,7 +222,7 @@ describe('a run that ends, and its process with it, while somebody looks', () =>
   it('is not in doubt for who waits for it', async () => {
     const { keyturn, intent_id, arm, isArmed } = await endsWhileLookedAt();
     arm();
-    expect(await keyturn.intents.waitFor({ intent_id })).toMatchObject({ standing: 'succeeded' });
+    expect(await keyturn.intents.waitFor({ intent_id })).toMatchObject({ status_word: 'succeeded' });
     expect(isArmed()).toBe(false);
   });
 });

@@ -33,9 +33,12 @@ it(
     expect(await turned(p, (await propose('other')).intent_id)).toMatchObject({ result: 'success' });
     await Promise.all(hanging);
     expect((await p.keyturn.mcp.servers()).servers.find(({ server }) => server === 'silent')).toMatchObject({
-      standing: 'unaccepted',
+      status: 'unaccepted',
     });
-    expect(await p.keyturn.intents.result({ intent_id })).toMatchObject({ standing: 'approved', run: null });
+    expect(await p.keyturn.intents.result({ intent_id })).toMatchObject({
+      status_word: 'approved',
+      run: null,
+    });
     expect(existsSync(join(p.files, 'later'))).toBe(false);
     // The order was not spent: once the server starts, the call is sent, once.
     rmSync(join(p.files, 'later.hang'));

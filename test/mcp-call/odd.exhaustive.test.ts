@@ -131,7 +131,7 @@ describe('an MCP server that misbehaves', () => {
     await expectRefusal('MCP_SERVER_CHANGED', () => propose('other'));
     await p.keyturn.intents.approve({ intent_id, hash, signer: p.ada }).catch(() => {});
     await expectRefusal('MCP_SERVER_CHANGED', () => turned(p, intent_id));
-    expect((await p.keyturn.mcp.servers()).servers).toMatchObject([{ server: 'odd', standing: 'changed' }]);
+    expect((await p.keyturn.mcp.servers()).servers).toMatchObject([{ server: 'odd', status: 'changed' }]);
     const { changes, replaces } = await p.keyturn.lookAtServer('odd');
     expect(changes.map(({ what }) => what)).toEqual(['how it is started']);
     expect(replaces).not.toBeNull();

@@ -77,7 +77,7 @@ describe('an MCP server at a URL', () => {
         params: { name: 'web__act', arguments: { how: 'work' }, _meta: { 'x-token': token } },
       }),
     });
-    const waiting = async () => (await p.keyturn.intents.list({ standing: 'waiting' })).intents;
+    const waiting = async () => (await p.keyturn.intents.list({ status_word: 'waiting' })).intents;
     await expect.poll(waiting, { timeout: 20_000 }).toHaveLength(1);
     const { intent_id } = (await waiting())[0]!;
     const { hash } = await p.keyturn.intents.get({ intent_id });

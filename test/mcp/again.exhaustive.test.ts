@@ -80,9 +80,9 @@ describe('a call that is asked for again', () => {
     const { p, calls } = await odd(0);
     const gates = [rawGate(p.root), rawGate(p.root), rawGate(p.root)];
     for (const one of gates) one.call(1, 'same');
-    const waiting = async () => (await p.keyturn.intents.list({ standing: 'waiting' })).intents.length;
+    const waiting = async () => (await p.keyturn.intents.list({ status_word: 'waiting' })).intents.length;
     await expect.poll(waiting, { timeout: 60_000 }).toBe(1);
-    const { intent_id } = (await p.keyturn.intents.list({ standing: 'waiting' })).intents[0]!;
+    const { intent_id } = (await p.keyturn.intents.list({ status_word: 'waiting' })).intents[0]!;
     await turned(p, intent_id);
     for (const { lines } of gates) await expect.poll(() => lines.length, { timeout: 30_000 }).toBe(1);
     expect(calls()).toEqual(['same']);
@@ -96,15 +96,17 @@ describe('a call that is asked for again', () => {
       const { client } = await gate(p);
       const id = idOf(await client.callTool({ name: 'odd__act', arguments: { how: 'later' } }));
       await client.close();
-      expect((await p.keyturn.intents.result({ intent_id: id })).standing).toBe('waiting');
+      expect((await p.keyturn.intents.result({ intent_id: id })).status_word).toBe('waiting');
       const raw = rawGate(p.root);
       raw.call(5, 'later');
       raw.call(6, 'other');
-      const waiting = async () => (await p.keyturn.intents.list({ standing: 'waiting' })).intents.length;
+      const waiting = async () => (await p.keyturn.intents.list({ status_word: 'waiting' })).intents.length;
       await expect.poll(waiting, { timeout: 60_000 }).toBe(2);
       raw.send({ method: 'notifications/cancelled', params: { requestId: 5 } });
       await expect
-        .poll(async () => (await p.keyturn.intents.result({ intent_id: id })).standing, { timeout: 60_000 })
+        .poll(async () => (await p.keyturn.intents.result({ intent_id: id })).status_word, {
+          timeout: 60_000,
+        })
         .toBe('withdrawn');
       expect(raw.lines).toEqual([]);
       expect(calls()).toEqual([]);

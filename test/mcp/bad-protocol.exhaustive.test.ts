@@ -230,7 +230,7 @@ describe('names that mean something else elsewhere', () => {
       const names = ['a/b c', 'übung', 'n'.repeat(128)];
       send(1, 'tools/list', {});
       const listed = (await answer(1)).result.tools.map(({ name }: { name: string }) => name);
-      const waiting = async () => (await p.keyturn.intents.list({ standing: 'waiting' })).intents;
+      const waiting = async () => (await p.keyturn.intents.list({ status_word: 'waiting' })).intents;
       for (const [n, name] of names.entries()) {
         const called = calledName('odd', name);
         expect(listed).toContain(called);

@@ -18,7 +18,8 @@ const calls = ({ files }: { readonly files: string }) =>
   existsSync(join(files, 'log')) ? readFileSync(join(files, 'log'), 'utf8').trim().split('\n') : [];
 const wishes = ({ root }: Project) =>
   readdirSync(join(root, '.keyturn', 'runs')).filter((name) => name.endsWith('.stop'));
-const waiting = async ({ keyturn }: Project) => (await keyturn.intents.list({ standing: 'waiting' })).intents;
+const waiting = async ({ keyturn }: Project) =>
+  (await keyturn.intents.list({ status_word: 'waiting' })).intents;
 
 /** Runs the only call that waits, as an executor in another process does. */
 async function runElsewhere(p: Project) {
@@ -42,7 +43,7 @@ describe('a call that runs in another process, and that its client cancels', () 
     );
     raw(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }));
     expect(await running).toMatchObject({ result: 'partial', reason_code: 'RUN_CANCELLED' });
-    expect(await p.keyturn.intents.result({ intent_id })).toMatchObject({ standing: 'IN DOUBT' });
+    expect(await p.keyturn.intents.result({ intent_id })).toMatchObject({ status_word: 'IN DOUBT' });
     // A run that is over is not asked, and nothing is left of what asked for it.
     expect(await p.keyturn.runs.cancel({ execution_id })).toEqual({ asked: false });
     expect(wishes(p)).toEqual([]);
@@ -58,8 +59,8 @@ describe('a call that runs in another process, and that its client cancels', () 
     await turn(taskId);
     await expect.poll(() => calls(p), SOON).toEqual(['hang']);
     expect((await ask('tasks/cancel', { taskId })).error).toBeUndefined();
-    const standing = async () => (await p.keyturn.intents.result({ intent_id: taskId })).run?.result;
-    await expect.poll(standing, SOON).toBe('partial');
+    const ended = async () => (await p.keyturn.intents.result({ intent_id: taskId })).run?.result;
+    await expect.poll(ended, SOON).toBe('partial');
     expect(calls(p)).toEqual(['hang']);
   });
 });

@@ -34,7 +34,8 @@ async function served() {
     await p.keyturn.intents.approve({ intent_id, hash, signer: p.ada });
     await p.keyturn.intents.grant({ intent_id, hash, signer: p.ada });
   };
-  const pending = async () => (await p.keyturn.intents.list({ standing: 'waiting' })).intents[0]?.intent_id;
+  const pending = async () =>
+    (await p.keyturn.intents.list({ status_word: 'waiting' })).intents[0]?.intent_id;
   return { p, address, token, post, turn, pending };
 }
 

@@ -22,7 +22,7 @@ async function asking(pass: readonly string[]) {
     { hold_ms: 20_000, script: resolve('test/mcp/conformance/fixture.mjs') },
   );
   const { p, send, answer } = gate;
-  const waiting = async () => (await p.keyturn.intents.list({ standing: 'waiting' })).intents;
+  const waiting = async () => (await p.keyturn.intents.list({ status_word: 'waiting' })).intents;
   const turn = async () => {
     await expect.poll(waiting, SOON).toHaveLength(1);
     const { intent_id } = (await waiting())[0]!;

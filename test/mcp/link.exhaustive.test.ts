@@ -17,7 +17,7 @@ async function staged() {
   const { token } = await withToken(p, 'bot');
   const { address, stop } = await serving(p, { most: 2 });
   const waiting = async () =>
-    (await p.keyturn.intents.list({ standing: 'waiting' })).intents.map(({ intent_id }) => intent_id);
+    (await p.keyturn.intents.list({ status_word: 'waiting' })).intents.map(({ intent_id }) => intent_id);
   /** A human approves and orders; the executor of the service runs it. */
   const turn = async (intent_id: string) => {
     const { hash } = await p.keyturn.intents.get({ intent_id });
@@ -72,7 +72,7 @@ describe.each(ERAS)('a %s client that opens links', (era) => {
       // Both calls of the stateless protocol, the first one and the one that brings the answer, are one intent.
       const again = client.callTool({ name: 'odd__act', arguments: { how: over } });
       expect(await waiting()).toEqual([id]);
-      expect(await p.keyturn.intents.result({ intent_id: id! })).toMatchObject({ standing: 'waiting' });
+      expect(await p.keyturn.intents.result({ intent_id: id! })).toMatchObject({ status_word: 'waiting' });
       await turn(id!);
       expect(textOf(await called)).toContain(`did ${over}`);
       await again;
@@ -146,7 +146,7 @@ describe('the answer to a link', () => {
       send(1, 'tools/call', { ...ACT, ...before });
       const { result } = await answer(1);
       expect(result).toMatchObject({ resultType: 'input_required' });
-      const [id] = (await p.keyturn.intents.list({ standing: 'waiting' })).intents;
+      const [id] = (await p.keyturn.intents.list({ status_word: 'waiting' })).intents;
       const { requestState } = result;
       send(2, 'tools/call', { ...ACT, inputResponses: { keyturn_link: { action } }, requestState });
       expect(idOf((await answer(2)).result)).toBe(id!.intent_id);

@@ -243,7 +243,7 @@ describe('how far a call has come', () => {
     const { p, send, answer, answers } = await piped({}, { hold_ms: 20_000 });
     const call = (id: number, how: string) =>
       send(id, 'tools/call', { name: 'odd__act', arguments: { how }, _meta: { progressToken: 'mine' } });
-    const waiting = async () => (await p.keyturn.intents.list({ standing: 'waiting' })).intents;
+    const waiting = async () => (await p.keyturn.intents.list({ status_word: 'waiting' })).intents;
     for (const [id, how] of [
       [1, 'forges'],
       [2, 'progress'],

@@ -42,7 +42,7 @@ describe('a client whose messages are odd', () => {
   it('with a member named as what every object has has it bound, shown and sent', LONG, async () => {
     const { p, raw, answer } = await piped({}, { hold_ms: 20_000 });
     raw(callLine('1', '{"how":"plain","constructor":"c","toString":0.12345678901234567890}'));
-    const waiting = async () => (await p.keyturn.intents.list({ standing: 'waiting' })).intents;
+    const waiting = async () => (await p.keyturn.intents.list({ status_word: 'waiting' })).intents;
     await expect.poll(waiting, { timeout: 30_000 }).toHaveLength(1);
     const { intent_id } = (await waiting())[0]!;
     const shown = JSON.stringify(await p.keyturn.intents.story({ intent_id }));

@@ -46,7 +46,7 @@ async function apart(tenant: string) {
   await enrolled(p);
   await executingAt('far', other.root);
   const gate = gateProcess(p.root, 'scout');
-  const waiting = async () => (await p.keyturn.intents.list({ standing: 'waiting' })).intents;
+  const waiting = async () => (await p.keyturn.intents.list({ status_word: 'waiting' })).intents;
   const turn = async () => {
     await expect.poll(waiting, SOON).toHaveLength(1);
     const { intent_id } = (await waiting())[0]!;

@@ -24,13 +24,13 @@ describe.each([
     expect(await listed()).toEqual([{ uri, name: 'odd__act (proposed)', mimeType: 'application/json' }]);
     expect(await listed(spy.token)).toEqual([]);
     const read = async () => JSON.parse((await ask('resources/read', { uri })).result.contents[0].text);
-    expect(await read()).toMatchObject({ intent_id, standing: 'waiting', run: null });
+    expect(await read()).toMatchObject({ intent_id, status_word: 'waiting', run: null });
     expect((await ask('resources/read', { uri }, spy.token)).error).toMatchObject({
       code: -32602,
       data: { uri },
     });
     await turn(intent_id!);
-    await expect.poll(async () => (await read()).standing, SOON).toBe('succeeded');
+    await expect.poll(async () => (await read()).status_word, SOON).toBe('succeeded');
     expect((await read()).run.output.stdout).toContain('did own');
   });
 

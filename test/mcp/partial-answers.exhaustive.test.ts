@@ -55,7 +55,7 @@ async function asked({ p, roots }: Awaited<ReturnType<(typeof PLACES)[string]>>)
   const { taskId } = await first.ask('tools/call', { name: 'odd__multi_input', arguments: {} });
   await turned(p, taskId);
   const waiting = async () =>
-    (await p.keyturn.intents.list({ standing: 'waiting' })).intents.map(({ intent_id }) => intent_id);
+    (await p.keyturn.intents.list({ status_word: 'waiting' })).intents.map(({ intent_id }) => intent_id);
   return { first, open, taskId: taskId as string, waiting };
 }
 

@@ -94,7 +94,7 @@ describe('a server that asks a person for something', () => {
     );
     for (const how of ['wants-input', 'elicits']) {
       const called = client.callTool({ name: 'odd__act', arguments: { how } });
-      const waiting = async () => (await p.keyturn.intents.list({ standing: 'waiting' })).intents;
+      const waiting = async () => (await p.keyturn.intents.list({ status_word: 'waiting' })).intents;
       await expect.poll(waiting, { timeout: 20_000 }).toHaveLength(1);
       // It waits for a human, whatever the client would accept.
       await turned(p, (await waiting())[0]!.intent_id);

@@ -45,7 +45,7 @@ export async function posted(more: object = {}, { most = 2 } = {}) {
     return { 'mcp-session-id': headers.get('mcp-session-id')! };
   };
   const waiting = async () =>
-    (await p.keyturn.intents.list({ standing: 'waiting' })).intents.map(({ intent_id }) => intent_id);
+    (await p.keyturn.intents.list({ status_word: 'waiting' })).intents.map(({ intent_id }) => intent_id);
   /** A human approves and orders; the executor of the service runs it. */
   const turn = async (intent_id: string) => {
     const { hash } = await p.keyturn.intents.get({ intent_id });

@@ -20,7 +20,7 @@ const CALL = {
 /** Runs the only call that waits, as an executor in another process does. */
 async function runElsewhere(p: Project) {
   const keyturn = await Keyturn.open({ at: p.root });
-  const waiting = async () => (await p.keyturn.intents.list({ standing: 'waiting' })).intents;
+  const waiting = async () => (await p.keyturn.intents.list({ status_word: 'waiting' })).intents;
   await expect.poll(waiting, SOON).toHaveLength(1);
   const { intent_id } = (await waiting())[0]!;
   const running = turned({ ...p, keyturn }, intent_id);

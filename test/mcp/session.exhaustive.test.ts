@@ -130,7 +130,7 @@ async function toldByLedger(
   ]);
   expect(await kindsOf(of.rejected)).toEqual(['intent.proposed', 'approval.denied']);
   expect(await kindsOf(of.doubted)).not.toContain('execution.finished');
-  expect((await keyturn.intents.get({ intent_id: of.doubted })).standing).toBe('IN DOUBT');
+  expect((await keyturn.intents.get({ intent_id: of.doubted })).status_word).toBe('IN DOUBT');
   const { entries } = await keyturn.ledger.entries({ kind: 'intent.delegated', limit: 50 } as never);
   expect(entries.length).toBe(11);
   expect((await keyturn.ledger.verify({ deep: true })).size).toBeGreaterThan(60);

@@ -32,7 +32,7 @@ async function asking(pass: readonly string[] = ['input']) {
   const get = async (taskId: string, _meta?: object) => (await ask('tasks/get', { taskId }, _meta)).result;
   const update = (taskId: string, inputResponses: object) => ask('tasks/update', { taskId, inputResponses });
   const waiting = async () =>
-    (await p.keyturn.intents.list({ standing: 'waiting' })).intents.map(({ intent_id }) => intent_id);
+    (await p.keyturn.intents.list({ status_word: 'waiting' })).intents.map(({ intent_id }) => intent_id);
   const turn = (intent_id: string) => turned(p, intent_id);
   return { p, ask, task, get, update, waiting, turn };
 }

@@ -55,10 +55,10 @@ async function served() {
         )
       ).body.result,
     );
-  const standing = async (intent_id: string) => (await p.keyturn.intents.result({ intent_id })).standing;
+  const wordOf = async (intent_id: string) => (await p.keyturn.intents.result({ intent_id })).status_word;
   const waiting = async () =>
-    (await p.keyturn.intents.list({ standing: 'waiting' })).intents.map(({ intent_id }) => intent_id);
-  return { p, post, task, withdraw, standing, waiting, spy, restart };
+    (await p.keyturn.intents.list({ status_word: 'waiting' })).intents.map(({ intent_id }) => intent_id);
+  return { p, post, task, withdraw, wordOf, waiting, spy, restart };
 }
 
 const plain = (how: string, id = 7, meta: object = {}) => ({
@@ -69,28 +69,28 @@ const plain = (how: string, id = 7, meta: object = {}) => ({
 
 describe('a call over HTTP is taken back by who made it', () => {
   it('in another request with the same token, also after the service was started again', LONG, async () => {
-    const { task, withdraw, standing, spy, restart } = await served();
+    const { task, withdraw, wordOf, spy, restart } = await served();
     const [one, two] = [await task('one'), await task('two')];
     expect(await withdraw(one)).toContain('It was withdrawn');
-    expect(await standing(one)).toBe('withdrawn');
+    expect(await wordOf(one)).toBe('withdrawn');
     // To another agent it does not exist.
     expect(await withdraw(two, spy.token)).toContain('INTENT_NOT_FOUND');
     await restart();
-    expect(await standing(two)).toBe('waiting');
+    expect(await wordOf(two)).toBe('waiting');
     expect(await withdraw(two)).toContain('It was withdrawn');
-    expect(await standing(two)).toBe('withdrawn');
+    expect(await wordOf(two)).toBe('withdrawn');
   });
 
   it('by cancelling its task', LONG, async () => {
-    const { post, task, standing } = await served();
+    const { post, task, wordOf } = await served();
     const taskId = await task('one');
     const { body } = await post({ id: 3, method: 'tasks/cancel', params: { taskId, _meta: TASKS } });
     expect(body.error).toBeUndefined();
-    expect(await standing(taskId)).toBe('withdrawn');
+    expect(await wordOf(taskId)).toBe('withdrawn');
   });
 
   it('by a cancellation in its own session, and not by that of another client', LONG, async () => {
-    const { post, standing, waiting } = await served();
+    const { post, wordOf, waiting } = await served();
     const open = async () => {
       const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {} };
       const { headers } = await post({ id: 1, method: 'initialize', params });
@@ -103,14 +103,14 @@ describe('a call over HTTP is taken back by who made it', () => {
     const cancel = { method: 'notifications/cancelled', params: { requestId: 7 } };
     await post(cancel, { headers: other });
     await post(cancel);
-    expect(await standing(id!)).toBe('waiting');
+    expect(await wordOf(id!)).toBe('waiting');
     await post(cancel, { headers: mine });
     expect((await called).body).toBeNull();
-    await expect.poll(() => standing(id!), { timeout: 20_000 }).toBe('withdrawn');
+    await expect.poll(() => wordOf(id!), { timeout: 20_000 }).toBe('withdrawn');
   });
 
   it('by going away without a handshake, unless the same call was sent again meanwhile', LONG, async () => {
-    const { post, standing, waiting } = await served();
+    const { post, wordOf, waiting } = await served();
     const gone = [new AbortController(), new AbortController()];
     const meta = { _meta: STATELESS_META };
     const calls = gone.map(({ signal }, n) => post(plain('lost', n, meta), { signal }).catch(() => 'gone'));
@@ -121,15 +121,15 @@ describe('a call over HTTP is taken back by who made it', () => {
     gone[0]!.abort();
     await calls[0];
     await post({ id: 4, method: 'ping' });
-    expect(await standing(id!)).toBe('waiting');
+    expect(await wordOf(id!)).toBe('waiting');
     gone[1]!.abort();
-    await expect.poll(() => standing(id!), { timeout: 20_000 }).toBe('withdrawn');
+    await expect.poll(() => wordOf(id!), { timeout: 20_000 }).toBe('withdrawn');
   });
 });
 
 describe('a call of an agent without a key over standard input', () => {
   it('is taken back by another process of the gate', LONG, async () => {
-    const { p, standing } = await served();
+    const { p, wordOf } = await served();
     const call = { name: 'odd__act', arguments: { how: 'x' } };
     const first = await gate(p, { as: 'bot' });
     const id = idOf(await first.client.callTool(call));
@@ -138,6 +138,6 @@ describe('a call of an agent without a key over standard input', () => {
     expect(idOf(await client.callTool(call))).toBe(id);
     const told = await client.callTool({ name: 'keyturn_withdraw', arguments: { id, reason: 'no' } });
     expect(textOf(told)).toContain('It was withdrawn');
-    expect(await standing(id)).toBe('withdrawn');
+    expect(await wordOf(id)).toBe('withdrawn');
   });
 });

@@ -11,7 +11,7 @@ async function asked() {
   const { intent_id, hash } = await keyturn.as({ name: 'bot' }).intents.propose(SAY);
   const get = (by = token, headers = {}) =>
     call(s, `/v1/intents/get?intent_id=${intent_id}`, undefined, { token: by, headers });
-  for (let i = 0; i < 3; i++) expect((await get()).body).toMatchObject({ intent_id, standing: 'waiting' });
+  for (let i = 0; i < 3; i++) expect((await get()).body).toMatchObject({ intent_id, status_word: 'waiting' });
   return { ...s, intent_id, hash, get };
 }
 
@@ -32,8 +32,8 @@ describe('who asks for the same again', () => {
   it('is told what another process has written since', async () => {
     const { keyturn, intent_id, hash, ada: signer, get } = await asked();
     await keyturn.intents.reject({ intent_id, hash, reason: 'no', signer });
-    expect((await get()).body.standing).toBe('rejected');
-    expect((await get()).body.standing).toBe('rejected');
+    expect((await get()).body.status_word).toBe('rejected');
+    expect((await get()).body.status_word).toBe('rejected');
   });
 
   it('is refused as soon as its token is revoked', async () => {
@@ -64,9 +64,9 @@ describe('who asks for the same again', () => {
     const proposed = await call(s, '/v1/intents/propose', SAY, { token });
     const { intent_id, expires_at } = proposed.body;
     const get = async () =>
-      (await call(s, `/v1/intents/get?intent_id=${intent_id}`, undefined, { token })).body.standing;
+      (await call(s, `/v1/intents/get?intent_id=${intent_id}`, undefined, { token })).body.status_word;
     const end_ms = Date.parse(expires_at);
-    for (const [at_ms, standing] of [
+    for (const [at_ms, status_word] of [
       [end_ms - 2, 'waiting'],
       [end_ms - 1, 'waiting'],
       [end_ms, 'expired'],
@@ -74,7 +74,7 @@ describe('who asks for the same again', () => {
       [end_ms - 1, 'waiting'],
     ] as const) {
       now = new Date(at_ms);
-      expect([await get(), await get()]).toEqual([standing, standing]);
+      expect([await get(), await get()]).toEqual([status_word, status_word]);
     }
   });
 
@@ -90,7 +90,7 @@ describe('who asks for the same again', () => {
     const s = await serving(p, {}, { clock });
     const { intent_id, expires_at } = (await call(s, '/v1/intents/propose', SAY, { token })).body;
     const get = async () =>
-      (await call(s, `/v1/intents/get?intent_id=${intent_id}`, undefined, { token })).body.standing;
+      (await call(s, `/v1/intents/get?intent_id=${intent_id}`, undefined, { token })).body.status_word;
     for (let before_ms = 1; before_ms <= 20; before_ms++) {
       now = Date.parse(expires_at) - before_ms;
       tick_ms = 1;

@@ -68,8 +68,8 @@ describe.skipIf(!has_python)('examples/agent.py', () => {
         said: expect.stringMatching(/\nwithdrawn\n$/),
         erred: '',
       });
-      const { standing } = await s.keyturn.intents.get({ intent_id: await intent() });
-      expect(standing).toBe('withdrawn');
+      const { status_word } = await s.keyturn.intents.get({ intent_id: await intent() });
+      expect(status_word).toBe('withdrawn');
     }
     expect(waits).toMatch(/^[0-9a-f-]{36}$/);
   });

@@ -30,8 +30,8 @@ describe('keyturn/client', () => {
     expect(Date.parse(deadline)).toBeGreaterThan(Date.now());
     const proofs = await proofsOf(draft, s.ada);
     expect(await human.intents.turn.finish({ request, draft, proofs })).toMatchObject({ by: 'ada' });
-    const { standing, run } = await waits;
-    expect([standing, run?.output]).toMatchObject(['succeeded', { stdout: 'hello\n' }]);
+    const { status_word, run } = await waits;
+    expect([status_word, run?.output]).toMatchObject(['succeeded', { stdout: 'hello\n' }]);
     expect((await agent.intents.list()).intents.map((one) => one.intent_id)).toEqual([intent_id]);
   });
 

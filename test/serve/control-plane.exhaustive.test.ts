@@ -153,7 +153,7 @@ describe('an executor on a host without a control key', () => {
     const after = await turned(p, 'four');
     expect((await p.keyturn.intents.waitFor({ intent_id: after.intent_id })).status).toBe('succeeded');
     expect(told.map((one) => one.intent_id)).not.toContain(intent_id);
-    expect((await p.keyturn.intents.get({ intent_id })).standing).toBe('IN DOUBT');
+    expect((await p.keyturn.intents.get({ intent_id })).status_word).toBe('IN DOUBT');
     expect(marked()).toEqual(['three', 'four']);
   }, 120_000);
 

@@ -169,7 +169,7 @@ mcp: ${JSON.stringify({ evil })}
     const at = { ...s, ...again };
     const cookie = await session(at);
     const servers = await call(at, '/v1/mcp/servers', {}, { cookie });
-    expect(servers.body.servers ?? servers.body).toMatchObject([{ server: 'evil', standing: 'unaccepted' }]);
+    expect(servers.body.servers ?? servers.body).toMatchObject([{ server: 'evil', status: 'unaccepted' }]);
     expect((await call(at, '/v1/mcp/tools', {}, { token: s.token })).body.tools).toEqual([]);
     expect(existsSync(marked)).toBe(false);
     await again.stop();

@@ -64,7 +64,7 @@ async function notifying({ root }: Pick<Project, 'root'>) {
     await keyturn.close();
   };
   onTestFinished(stop);
-  await until(async () => (await keyturn.notifyPlaces.get('hook')) !== null);
+  await until(async () => (await keyturn.notifyPositions.get('hook')) !== null);
   return { keyturn, stop };
 }
 
@@ -72,7 +72,7 @@ type Notifying = Awaited<ReturnType<typeof notifying>>;
 
 /** The notifier looked at what is due, a few times after now. */
 async function looked({ keyturn }: Notifying): Promise<void> {
-  const at = async () => (await keyturn.notifyPlaces.get('hook'))!.until;
+  const at = async () => (await keyturn.notifyPositions.get('hook'))!.until;
   for (let times = 0; times < 3; times += 1) {
     const before = await at();
     await until(async () => (await at()) > before);

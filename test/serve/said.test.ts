@@ -51,7 +51,7 @@ describe('words that a key signed for', () => {
     expect([undo.kind, undo.user_visible_text]).toEqual([undone.kind, undone.user_visible_text]);
     const came = await cameTo(s, correlation_id);
     expect(await cameTo(s, far.correlation_id)).toEqual(came);
-    expect(came).toMatchObject({ issuer: AGENT_CORE, on_behalf_of: 'ada', standing: 'succeeded' });
+    expect(came).toMatchObject({ issuer: AGENT_CORE, on_behalf_of: 'ada', status_word: 'succeeded' });
     await s.keyturn.conversations.replay({ correlation_id: far.correlation_id });
   });
 
@@ -192,10 +192,10 @@ async function cameTo({ keyturn }: Service, correlation_id: string): Promise<obj
   const intent_id = plans[0]!.steps[0]!.intent_id!;
   const { intent, envelope, effect } = await keyturn.intents.review({ intent_id });
   const { issuer, on_behalf_of, declared_goal, requested_actions } = envelope;
-  const { standing, proposer_verified, approvals } = intent;
+  const { status_word, proposer_verified, approvals } = intent;
   const approved = approvals.map(({ by, assurance, delegation }) => ({ by, assurance, delegation }));
   return {
     ...{ kinds, issuer, on_behalf_of, declared_goal, requested_actions, effect },
-    ...{ standing, proposer_verified, approved },
+    ...{ status_word, proposer_verified, approved },
   };
 }

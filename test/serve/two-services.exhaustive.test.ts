@@ -182,14 +182,14 @@ describe('what two services remember together', () => {
       writeFileSync(join(root, '.keyturn', 'executor.yaml'), text, { mode: 0o600 });
     }
     const [a, b] = [await serving(p), await serving(other)];
-    const ready = async () => (await p.keyturn.notifyPlaces.get('hook')) !== null;
+    const ready = async () => (await p.keyturn.notifyPositions.get('hook')) !== null;
     await until(ready);
     const asked = async (word: string) => {
       const effect = { kind: 'tool', tool: 'say', arguments: { word } } as const;
       const { intent_id } = await p.keyturn.intents.propose({ declared_goal: 'Say.', effect, signer: p.ada });
       return intent_id;
     };
-    const told = async () => (await p.keyturn.notifyPlaces.get('hook'))!.seq;
+    const told = async () => (await p.keyturn.notifyPositions.get('hook'))!.seq;
     for (let n = 0; n < 10; n += 1) await asked(String(n));
     // What is under way when a service stops is sent again, under the same id, after the next start.
     const isOver = async () => (await told()) >= (await p.keyturn.queue()).entries;

@@ -43,7 +43,7 @@ export function changed(
     definition: sha256(`${simulation} ${version}`),
     proof: sha256('proof'),
     bound: status === 'Active' ? sha256('bound') : null,
-    standing_delegation: null,
+    own_delegation: null,
     replaces: null,
     expires_at: null,
     reason: 'wanted',

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { sha256 } from '../../src/canonical/digest.ts';
-import { PLAN_STATES, STEP_STATES } from '../../src/event/agent.ts';
+import { AGENT_PLAN_STATES, STEP_STATES } from '../../src/event/agent.ts';
 import type { Event } from '../../src/event/event.ts';
-import { currentStep, livePlan, PLAN_MOVES, STEP_MOVES } from '../../src/gate/agent-state.ts';
+import { AGENT_PLAN_MOVES, currentStep, liveAgentPlan, STEP_MOVES } from '../../src/gate/agent-state.ts';
 import { Refusal } from '../../src/refusal.ts';
 import type { Store } from '../../src/store/store.ts';
 import { accessed, confirmed, moved, planned, received, refs, step } from '../gate/agent-story.ts';
@@ -69,7 +69,7 @@ async function chosen(
 ): Promise<Happening> {
   const turn_id = `turn-${turn}`;
   const state = await store.find('agent', one.correlation);
-  const plan = state && livePlan(state);
+  const plan = state && liveAgentPlan(state);
   if (!state || !plan) return { events: [of(one, received({ turn_id })), planOf(one, turn_id, choice)] };
   const named = { plan_id: plan.plan_id, refs: refs({ finder_packet_ref: plan.finder_packet }) };
   const now = currentStep(plan);
@@ -106,7 +106,7 @@ async function chosen(
   const left = plan.steps.filter(({ state }) => ['PENDING', 'WAITING_CONFIRM', 'READY'].includes(state));
   if (choice % 7 === 0 && left.length > 0)
     return { events: left.map((open) => of(one, moved(open.step_id, open.state, 'SKIPPED', named))) };
-  const ways = PLAN_MOVES[plan.state];
+  const ways = AGENT_PLAN_MOVES[plan.state];
   const to = ways[Math.floor(choice / 3) % ways.length]!;
   return { events: [of(one, moved(null, plan.state, to, named))] };
 }
@@ -135,7 +135,7 @@ function withRefs(event: Event<'agent.moved'>, named: Event<'agent.moved'>['body
 }
 
 function anyMove(named: object, step_id: string | null, choice: number): Event {
-  const states = [...PLAN_STATES, ...STEP_STATES];
+  const states = [...AGENT_PLAN_STATES, ...STEP_STATES];
   const pick = (n: number) => states[Math.floor(n) % states.length]!;
   return moved(choice % 2 ? step_id : null, pick(choice / 11), pick(choice / 200), named);
 }

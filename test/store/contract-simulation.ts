@@ -16,16 +16,19 @@ export function simulationContract(name: string, place: () => Promise<Place>): v
       const { store } = await governed(await place());
       const held = '22222222-0000-4000-8000-000000000000';
       await store.commit({ events: [delegation(held, 'ada', 'planner', { actions: ['simulation:*'] })] });
-      const standing = { standing_delegation: held, expires_at: '2026-01-16T12:00:00.000Z' };
+      const held_until = { own_delegation: held, expires_at: '2026-01-16T12:00:00.000Z' };
       await expectRefusal('NOT_HUMAN', commit(store, changed('Draft', 'planner')));
       await expectRefusal('PRINCIPAL_UNKNOWN', commit(store, changed('Draft', 'eve')));
       const draft = changed('Draft');
       const forged = { ...draft, body: { ...draft.body, proof: sha256('another proof') } };
       await expectRefusal('SIGNATURE_INVALID', commit(store, forged));
       await store.commit({ events: [draft] });
-      await expectRefusal('NOT_HUMAN', commit(store, changed('Active', 'planner', standing)));
-      await store.commit({ events: [changed('Active', 'ada', standing)] });
-      expect(await store.find('simulation', 'user.create')).toMatchObject({ status: 'Active', ...standing });
+      await expectRefusal('NOT_HUMAN', commit(store, changed('Active', 'planner', held_until)));
+      await store.commit({ events: [changed('Active', 'ada', held_until)] });
+      expect(await store.find('simulation', 'user.create')).toMatchObject({
+        status: 'Active',
+        ...held_until,
+      });
       expect(await store.find('simulation', 'user.delete')).toBeNull();
     });
 
@@ -33,8 +36,8 @@ export function simulationContract(name: string, place: () => Promise<Place>): v
       const { store } = await governed(await place());
       const [held, narrow] = ['2', '3'].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`);
       const expires_at = '2026-01-16T12:00:00.000Z';
-      const active = (standing_delegation: string, until = expires_at) =>
-        commit(store, changed('Active', 'ada', { standing_delegation, expires_at: until }));
+      const active = (own_delegation: string, until = expires_at) =>
+        commit(store, changed('Active', 'ada', { own_delegation, expires_at: until }));
       await store.commit({ events: [changed('Draft')] });
       await expectRefusal('DELEGATION_UNKNOWN', active(held!));
       await store.commit({

@@ -11,7 +11,7 @@ import { runSeen } from '../support/seen.ts';
 async function ran(p: Project) {
   const intent = await granted(p);
   await runSeen(p.keyturn, { ...intent, confirm: yes });
-  const { standing: _, ...state } = await p.keyturn.intents.get({ intent_id: intent.intent_id });
+  const { status_word: _, ...state } = await p.keyturn.intents.get({ intent_id: intent.intent_id });
   return { state, entries: await entriesAbout(p.keyturn, intent.intent_id) };
 }
 

@@ -45,7 +45,7 @@ export async function turnNext(p: Project): Promise<void> {
 export async function nextOf({ keyturn }: Project): Promise<{ intent_id: string; hash: string }> {
   let next: { intent_id: string; hash: string } | undefined;
   await until(async () => {
-    const [found] = (await keyturn.intents.list({ standing: 'waiting' })).intents;
+    const [found] = (await keyturn.intents.list({ status_word: 'waiting' })).intents;
     if (found) next = { intent_id: found.intent_id, hash: found.hash };
     return next !== undefined;
   });

@@ -11,8 +11,8 @@ type Method = (request?: never) => unknown;
 function intentsOf(keyturn: Flat): object {
   const flat = (name: string) => keyturn[name]!;
   const about = (name: string) => (request: { intent_id: string }) => flat(name)(request.intent_id);
-  const listed = async ({ standing, ...page }: { standing?: string }) => {
-    const status = standing === 'waiting' ? 'proposed' : standing;
+  const listed = async ({ status_word, ...page }: { status_word?: string }) => {
+    const status = status_word === 'waiting' ? 'proposed' : status_word;
     return { intents: await flat('list')({ ...page, ...(status && { status }) }), next: null };
   };
   return {

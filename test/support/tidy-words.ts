@@ -123,6 +123,80 @@ function exportedNamesOf(file: Source): string[] {
     });
 }
 
+/** Each word means one thing. Only these files, or those beneath these folders, export a name with it. */
+const OWNED_WORDS: Readonly<Record<string, readonly string[]>> = {
+  place: [
+    'src/canonical/yaml.ts',
+    'src/cli/human.ts',
+    'src/durable/beneath-write.ts',
+    'src/finder/number.ts',
+    'src/gate/ledger-time.ts',
+    'src/journey/reach.ts',
+    'src/log.ts',
+    'src/plan/edit/',
+    'src/project/head-keeper.ts',
+    'src/project/open.ts',
+    'src/store/open.ts',
+    'src/store/sqlite/in-place.ts',
+  ],
+  plan: [
+    'src/plan/',
+    'src/cli/command/plan.ts',
+    'src/cli/plan-lines.ts',
+    'src/display/plan.ts',
+    'src/display/template.ts',
+    'src/face/effect.ts',
+    'src/face/plans.ts',
+    'src/finder/simulation.ts',
+    'src/journey/bound-plan.ts',
+    'src/journey/plan-report.ts',
+    'src/journey/plan-turn.ts',
+    'src/journey/plan.ts',
+    'src/keyturn.ts',
+    'src/limits.ts',
+  ],
+  snapshot: ['src/agent/snapshot.ts'],
+  standing: ['src/gate/standing.ts'],
+  verdict: ['src/gate/standing.ts'],
+};
+
+/** What the agent core executes is no plan of changes, and its names say so. */
+const AGENT_PLAN = /agent_?(execution)?plan(s|ned)?/i;
+
+export const ownedWords: Check = (files) =>
+  inSrc(files).flatMap((file) =>
+    exportedNamesOf(file).flatMap((name) =>
+      wordsIn(name.replace(AGENT_PLAN, ''))
+        .filter((word) => OWNED_WORDS[word]?.every((owner) => !file.path.startsWith(owner)))
+        .map((word) => `${file.path}: "${name}" is not what "${word}" means`),
+    ),
+  );
+
+/** Of `PlannedRow` and `PLANS`, too, the word is `plan`. */
+function wordsIn(name: string): string[] {
+  return name.split(/_|(?<=[a-z])(?=[A-Z])/).map((part) =>
+    part
+      .toLowerCase()
+      .replace(/^planned$/, 'plan')
+      .replace(/s$/, ''),
+  );
+}
+
+/** A row that no exported name needs any more. */
+export const staleOwnedWords: Check = (files) =>
+  Object.entries(OWNED_WORDS).flatMap(([word, owners]) =>
+    owners
+      .filter(
+        (owner) =>
+          !files.some(
+            (file) =>
+              file.path.startsWith(owner) &&
+              exportedNamesOf(file).some((name) => wordsIn(name).includes(word)),
+          ),
+      )
+      .map((owner) => `${owner} exports no name with "${word}"`),
+  );
+
 export const longerThan =
   (lines: number): Check =>
   (files) =>
@@ -180,7 +254,6 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
   id: 'the operand of a command, and the schema of the value',
   main: 'the command line from sources, and the same from a build',
   name: 'the schema of a fact, and the same for the published schemas',
-  plans: 'the contract of the plans of the agent core, and the verbs of plans',
   screens: 'what each part of the console that is loaded later can draw',
   time: 'the schema of a fact, and the same for the published schemas',
 };

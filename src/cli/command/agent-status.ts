@@ -51,7 +51,7 @@ type Plans = ConversationAnswer['plans'];
 function overview(conversations: Result<'conversations.list'>['conversations']): string[] {
   const lines = conversations.map(({ correlation_id, user_id, status, begun_at, plans, goal }) => ({
     ids: [correlation_id],
-    standing: status,
+    status_word: status,
     at: begun_at,
     tool: aboutOf(plans),
     name: user_id,

@@ -2,7 +2,7 @@ import { visible } from '../../canonical/visible.ts';
 import type { Result } from '../../keyturn.ts';
 import { isReasonCode, type ReasonCode, Refusal, refuse, remarks } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { nextCommand, planNamed } from '../conversation.ts';
+import { agentPlanNamed, nextCommand } from '../conversation.ts';
 import { provenBy, whoActs } from '../human.ts';
 import { meantBy } from '../operand.ts';
 import { type Opened, writing } from '../project.ts';
@@ -59,7 +59,7 @@ export function confirm(call: Call): Promise<Answer> {
     const conversation = await keyturn.conversations.status({ correlation_id });
     const answered = await (await spokenBy(keyturn, user_id)).confirm({
       correlation_id,
-      plan_id: planNamed(conversation, plan),
+      plan_id: agentPlanNamed(conversation, plan),
       user_id,
       text,
       ...(language !== undefined && { language }),
@@ -117,7 +117,7 @@ async function spokenBy(keyturn: Opened, user: string | undefined): Promise<Open
 }
 
 async function told(call: Call, keyturn: Opened, answered: AgentAnswer | AgentTurn): Promise<Answer> {
-  if (!call.options.json) say(2, standing(answered, await commandAfter(keyturn, answered)));
+  if (!call.options.json) say(2, conversationLines(answered, await commandAfter(keyturn, answered)));
   const refusal = refusalOf(answered, call.operands.at(-1) ?? '');
   const answer = { result: answered, lines: linesOf(answered), is_plain: true };
   return refusal === null ? answer : { ...answer, refusal };
@@ -147,7 +147,10 @@ function escaped(character: string): string {
 }
 
 /** For the program that relays the conversation: which one it is, and what it waits for. */
-function standing({ correlation_id, kind, reason_code }: AgentAnswer, next: string | null): string[] {
+function conversationLines(
+  { correlation_id, kind, reason_code }: AgentAnswer,
+  next: string | null,
+): string[] {
   const shown = `Conversation: ${correlation_id} (${kind}, ${reason_code})`;
   return (next === null ? [shown] : [shown, `Next: ${next}`]).map(visible);
 }

@@ -155,10 +155,10 @@ export function list(call: Call): Promise<Answer> {
 }
 
 function row({ status, chain, delegate, approves, expires_at, actions }: Delegation, now: Date): string[] {
-  const standing = status === 'active' && Date.parse(expires_at) <= now.getTime() ? 'ended' : status;
+  const shown = status === 'active' && Date.parse(expires_at) <= now.getTime() ? 'ended' : status;
   const from = chain.slice(0, -1).join(' > ');
   const words = actions.map(visible).join(', ');
-  return [standing, from, delegate, approves ? 'YES' : 'no', expires_at, words];
+  return [shown, from, delegate, approves ? 'YES' : 'no', expires_at, words];
 }
 
 export function revoke(call: Call): Promise<Answer> {

@@ -117,7 +117,7 @@ async function projectChecks(at: string): Promise<Check[]> {
 }
 
 async function openProjectChecks(keyturn: Keyturn): Promise<Check[]> {
-  const doubts = (await keyturn.runs.inDoubt()).runs.filter(({ standing }) => standing === 'IN DOUBT');
+  const doubts = (await keyturn.runs.inDoubt()).runs.filter(({ status_word }) => status_word === 'IN DOUBT');
   return [
     await attempt('ledger', async () => `${(await keyturn.ledger.head()).size} entries, and its key is here`),
     await attempt('state', () => state(keyturn)),

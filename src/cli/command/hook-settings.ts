@@ -30,7 +30,7 @@ export function install(call: Call): Promise<Answer> {
     const done = changed
       ? `[OK] ${client} asks Keyturn before each tool: ${visible(file)}`
       : `${client} asks Keyturn already.`;
-    return { result, lines: [done, ...(await shellStanding(keyturn)).lines, ...DIALECTS[client].plain] };
+    return { result, lines: [done, ...(await shellStatus(keyturn)).lines, ...DIALECTS[client].plain] };
   });
 }
 
@@ -49,8 +49,8 @@ export function remove(call: Call): Promise<Answer> {
 
 export function status(call: Call): Promise<Answer> {
   return readingHere(call, async (keyturn) => {
-    const clients = CLIENTS.map((client) => standing(client, settingsOf(call, client, keyturn.layout.root)));
-    const { has_shell: shell, lines } = await shellStanding(keyturn);
+    const clients = CLIENTS.map((client) => statusOf(client, settingsOf(call, client, keyturn.layout.root)));
+    const { has_shell: shell, lines } = await shellStatus(keyturn);
     const result: Result<'hook status'> = { clients, shell };
     const rows = clients.map(({ client, settings, installed, fails_closed, code }) => [
       client,
@@ -69,7 +69,7 @@ export function status(call: Call): Promise<Answer> {
   });
 }
 
-function standing(client: HookClient, file: string): Result<'hook status'>['clients'][number] {
+function statusOf(client: HookClient, file: string): Result<'hook status'>['clients'][number] {
   const facts = { client, settings: file };
   try {
     // A file that --settings names is looked at for every client: what stands in it is for one.
@@ -87,7 +87,7 @@ function standing(client: HookClient, file: string): Result<'hook status'>['clie
 }
 
 /** What becomes of a command, loudly: either it is held, or only the policies stand between. */
-async function shellStanding(
+async function shellStatus(
   keyturn: Keyturn,
 ): Promise<{ readonly has_shell: boolean; readonly lines: string[] }> {
   const POLICIES =

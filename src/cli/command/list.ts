@@ -7,14 +7,14 @@ import { intentLines, listLines, type TableLook } from '../list-table.ts';
 import { meantBy } from '../operand.ts';
 import { stdoutPainter } from '../paint.ts';
 import { reading } from '../project.ts';
-import { capabilityStandingOf, runStandingOf, standingNamed } from '../status-word.ts';
+import { capabilityWordNamed, runWordNamed, statusWordNamed } from '../status-word.ts';
 import { timeOf } from '../time.ts';
 
 export function list(call: Call): Promise<Answer> {
   const { status, by, needs } = call.options;
   const request: Request<'intents.list'> = {
     ...pageAsked(call),
-    ...(status !== undefined && { standing: standingNamed(status) }),
+    ...(status !== undefined && { status_word: statusWordNamed(status) }),
     ...(by !== undefined && { proposer: by }),
     ...(needs !== undefined && { needs }),
   };
@@ -28,7 +28,7 @@ export function runs(call: Call): Promise<Answer> {
   const { status, by, executor, intent } = call.options;
   const request: Request<'runs.list'> = {
     ...pageAsked(call),
-    ...(status !== undefined && { standing: runStandingOf(status) }),
+    ...(status !== undefined && { status_word: runWordNamed(status) }),
     ...(by !== undefined && { proposer: by }),
     ...(executor !== undefined && { executor }),
   };
@@ -55,7 +55,7 @@ export function capabilities(call: Call): Promise<Answer> {
   const { status, by, orderedBy, intent } = call.options;
   const request: Request<'runs.capabilities'> = {
     ...pageAsked(call),
-    ...(status !== undefined && { standing: capabilityStandingOf(status) }),
+    ...(status !== undefined && { status_word: capabilityWordNamed(status) }),
     ...(by !== undefined && { proposer: by }),
     ...(orderedBy !== undefined && { by: orderedBy }),
   };

@@ -63,8 +63,8 @@ async function moved(keyturn: Keyturn, file: ClientFile, agent: string, is_dry: 
       'PRINCIPAL_UNKNOWN',
       `"${agent}" is no agent that is enrolled here. \`keyturn mcp config ${agent}\` enrols one.`,
     );
-  const accepted = (await keyturn.mcp.servers()).servers.flatMap(({ server, standing }) =>
-    standing === 'accepted' ? [server] : [],
+  const accepted = (await keyturn.mcp.servers()).servers.flatMap(({ server, status }) =>
+    status === 'accepted' ? [server] : [],
   );
   const servers = [...file.servers].map(([from, one]) =>
     attempted(from, (server) => {

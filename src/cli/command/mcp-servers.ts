@@ -93,15 +93,15 @@ export function list(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const result = await keyturn.mcp.servers();
     if (result.servers.length === 0) return { result, lines: ['keyturn.yaml names no MCP server.'] };
-    const rows = result.servers.map(({ server, standing, tools, shadow, by, accepted_at }) => [
+    const rows = result.servers.map(({ server, status, tools, shadow, by, accepted_at }) => [
       server,
-      standing,
+      status,
       String(tools),
       shadow === 0 ? '' : `SHADOW: ${shadow} pass without an approval`,
       by ?? '',
       accepted_at ?? '',
     ]);
-    return { result, lines: table(['SERVER', 'STANDING', 'TOOLS', 'MODE', 'ACCEPTED BY', 'AT'], rows) };
+    return { result, lines: table(['SERVER', 'STATUS', 'TOOLS', 'MODE', 'ACCEPTED BY', 'AT'], rows) };
   });
 }
 

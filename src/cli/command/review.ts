@@ -47,10 +47,10 @@ interface Walk {
 /** What waits for a first signature, and what was approved too long ago; the oldest first. */
 async function pendingIntents(keyturn: Opened): Promise<IntentState[]> {
   const found: IntentState[] = [];
-  for (const standing of ['approval expired', 'waiting'] as const) {
+  for (const status_word of ['approval expired', 'waiting'] as const) {
     let next: string | null | undefined;
     do {
-      const page = await keyturn.intents.list({ standing, limit: 1_000, ...(next && { cursor: next }) });
+      const page = await keyturn.intents.list({ status_word, limit: 1_000, ...(next && { cursor: next }) });
       found.push(...page.intents);
       next = page.next;
     } while (next !== null);

@@ -51,10 +51,10 @@ export function activate(call: Call): Promise<Answer> {
       return lookAt(found, more, sections, { bound: digest });
     },
     act: (keyturn, seen) => (request) => keyturn.simulations.activate({ ...request, ...seen, ttl_s }),
-    next: ({ standing_delegation, expires_at }) =>
+    next: ({ own_delegation, expires_at }) =>
       fields([
         ['Until', expires_at!],
-        ['Delegation', standing_delegation ?? 'none of its own: its steps have theirs'],
+        ['Delegation', own_delegation ?? 'none of its own: its steps have theirs'],
       ]),
   });
 }
@@ -235,7 +235,7 @@ function lookAt(
   seen: Look['seen'] = {},
 ): Look {
   const drawing = { paint: painter(true) };
-  const ends = found.registered?.standing_delegation ?? null;
+  const ends = found.registered?.own_delegation ?? null;
   const ended: Field[] = ends === null ? [] : [['Ends', `the delegation ${ends}`]];
   const all = [...found.lines.map(fieldOf), ...more, ...ended];
   return {
@@ -255,7 +255,7 @@ function sectionLines(sections: readonly BoundSection[], drawing: Drawing): stri
 export function show(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const result = await keyturn.simulations.get({ id: await idIn(keyturn, call.operands[0] ?? '') });
-    const standing: Field[] = [
+    const registration: Field[] = [
       ['Digest', result.digest],
       ['Until', result.expires_at ?? '-'],
       ...(result.registered?.status === 'Active' ? [heldField(result.differs)] : []),
@@ -263,7 +263,7 @@ export function show(call: Call): Promise<Answer> {
     ];
     const columns = process.stdout.columns ?? COLUMNS;
     const drawing = { paint: stdoutPainter(), columns };
-    const lines = fieldLines([...result.lines.map(fieldOf), ...standing], drawing);
+    const lines = fieldLines([...result.lines.map(fieldOf), ...registration], drawing);
     return { result, lines: [...lines, ...sectionLines(result.sections, drawing)] };
   });
 }

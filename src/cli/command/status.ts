@@ -153,7 +153,7 @@ function doubtLines(
 ): string[] {
   const { tool, since, host, pid } = doubt;
   const [execution_id, intent_id] = [short(doubt.execution_id), short(doubt.intent_id)];
-  if (doubt.standing === 'running')
+  if (doubt.status_word === 'running')
     return [
       paint('yellow', `running ${execution_id}`),
       `  ${tool} for ${intent_id}, since ${since}, as process ${pid}`,

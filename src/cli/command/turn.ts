@@ -247,11 +247,11 @@ async function stopped(
   why: readonly string[],
 ): Promise<Answer> {
   // Where it is not known whether it ran, what stands is not known.
-  const stands = refusal.code === 'RECORDING_FAILED' ? [] : await standingLines(turning, turned);
+  const stands = refusal.code === 'RECORDING_FAILED' ? [] : await whatStands(turning, turned);
   return { result: resultOf(turning, turned, null), lines: [...why, ...stands], refusal };
 }
 
-async function standingLines({ keyturn }: Turning, turned: Turned | null): Promise<string[]> {
+async function whatStands({ keyturn }: Turning, turned: Turned | null): Promise<string[]> {
   if (turned === null) return ['Nothing was changed.'];
   const { by, intent_id, capability_id, approved_until, lapses_at } = turned;
   // The order may be spent, denied or revoked by now.

@@ -14,20 +14,20 @@ export function wait(call: Call): Promise<Answer> {
     const result = await keyturn.intents.waitFor({ intent_id });
     const refusal = refusalOf(result);
     if (!call.options.output || call.options.json)
-      return { result, lines: [`${intent_id} ${result.standing}`], ...(refusal && { refusal }) };
+      return { result, lines: [`${intent_id} ${result.status_word}`], ...(refusal && { refusal }) };
     return printed(keyturn, result, refusal);
   });
 }
 
 /** Why it did not come to a good end; null where it ran, whatever it ended with. */
-function refusalOf({ standing, reason, replaced_by }: Result<'wait'>): Refusal | null {
-  const code = NOT_RUN[standing];
+function refusalOf({ status_word, reason, replaced_by }: Result<'wait'>): Refusal | null {
+  const code = NOT_RUN[status_word];
   if (code === undefined) return null;
   const more = reason ?? (replaced_by === null ? '' : `Look at ${replaced_by} instead.`);
-  return new Refusal(code, `It is ${standing}.${more === '' ? '' : ` ${more}`}`);
+  return new Refusal(code, `It is ${status_word}.${more === '' ? '' : ` ${more}`}`);
 }
 
-const NOT_RUN: Readonly<Partial<Record<Result<'wait'>['standing'], ReasonCode>>> = {
+const NOT_RUN: Readonly<Partial<Record<Result<'wait'>['status_word'], ReasonCode>>> = {
   rejected: 'INTENT_REJECTED',
   withdrawn: 'INTENT_WITHDRAWN',
   replaced: 'INTENT_REPLACED',

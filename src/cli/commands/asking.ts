@@ -1,5 +1,5 @@
 import { agentKey, as, delegationId, ID, id, pages, reason, type Spec, withText } from '../spec.ts';
-import { STANDING_CHOICES } from '../status-word.ts';
+import { STATUS_CHOICES } from '../status-word.ts';
 
 /** What is wanted, and what a human says to it. */
 export const ASKING: readonly Spec[] = [
@@ -37,7 +37,7 @@ export const ASKING: readonly Spec[] = [
     name: 'list',
     about: 'list the intents, newest first',
     options: [
-      { flags: '--status <status>', about: 'only these', choices: STANDING_CHOICES },
+      { flags: '--status <status>', about: 'only these', choices: STATUS_CHOICES },
       { flags: '--by <name>', about: 'only what this one proposed' },
       withText,
       { flags: '--needs <human>', about: 'only what this human is asked to look at' },

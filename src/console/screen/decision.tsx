@@ -7,7 +7,7 @@ import { openAll } from '../deciding.ts';
 import { useKeys } from '../keys.ts';
 import { LookContext, useFreshLook } from '../look.ts';
 import { isStale, type Looked } from '../looked.ts';
-import { placeInQueue } from '../order.ts';
+import { positionInQueue } from '../order.ts';
 import { MoreOf } from '../part/deed.tsx';
 import { Icon, Tag } from '../part/icon.tsx';
 import { LookedDeed } from '../part/looked-deed.tsx';
@@ -116,7 +116,7 @@ export function DecisionScreen({ intent_id }: { readonly intent_id: string }) {
 /** State, end, and place in the queue. */
 function Bar({ intent }: { readonly intent: Intent }) {
   const now = useNow(10_000);
-  const { at, of } = placeInQueue(useOrder(), intent.intent_id);
+  const { at, of } = positionInQueue(useOrder(), intent.intent_id);
   const { name } = useMe();
   const others = intent.reviewers && !intent.reviewers.includes(name ?? '') ? intent.reviewers : null;
   const left = Date.parse(intent.expires_at) - now;
@@ -127,12 +127,12 @@ function Bar({ intent }: { readonly intent: Intent }) {
         Queue
       </a>
       <span class="not-narrow">
-        {intent.standing !== 'waiting' && capital(intent.standing)}
-        {intent.standing === 'waiting' &&
+        {intent.status_word !== 'waiting' && capital(intent.status_word)}
+        {intent.status_word === 'waiting' &&
           (others ? `Waits for ${others.map(visible).join(', ')}` : 'Waiting for you')}
       </span>
       <span class="end">
-        {intent.standing === 'waiting' && (
+        {intent.status_word === 'waiting' && (
           <span>
             Expires <time dateTime={intent.expires_at}>in {span(left)}</time>
           </span>

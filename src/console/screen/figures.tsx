@@ -32,7 +32,7 @@ function Figures(_: { readonly id: string }) {
           )
           .sort((a, b) => a - b);
         const waiting = intents
-          .filter(({ standing }) => standing === 'waiting')
+          .filter(({ status_word }) => status_word === 'waiting')
           .map(({ proposed_at }) => now - Date.parse(proposed_at));
         const doubt = begun.filter(({ state }) => state !== 'alive');
         const names = days.map((day, i) => (i === DAYS - 1 ? 'today' : dayOf(day)));

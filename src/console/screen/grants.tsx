@@ -18,7 +18,9 @@ function Grants(_: { readonly id: string }) {
     <PageFrame title="Grants" told={told}>
       {([{ delegations }, { capabilities }]) => {
         const now = Date.now();
-        const open = capabilities.filter(({ standing }) => standing === 'ordered' || standing === 'issued');
+        const open = capabilities.filter(
+          ({ status_word }) => status_word === 'ordered' || status_word === 'issued',
+        );
         return (
           <>
             <GrantForm />
@@ -77,7 +79,7 @@ function Grants(_: { readonly id: string }) {
             <h2 class="head">Open orders</h2>
             <List
               none="No order is open."
-              items={open.map(({ capability_id, intent_id, tool, by, lapses_at, standing }) => (
+              items={open.map(({ capability_id, intent_id, tool, by, lapses_at, status_word }) => (
                 <>
                   <div>
                     <a href={`#/story/${intent_id}`}>
@@ -88,7 +90,7 @@ function Grants(_: { readonly id: string }) {
                     </p>
                   </div>
                   <span class="end">
-                    {standing}, lapses in {span(Date.parse(lapses_at) - now)}
+                    {status_word}, lapses in {span(Date.parse(lapses_at) - now)}
                   </span>
                   <SignedAct
                     small

@@ -2,13 +2,13 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
 import { type QueueItem, useApp, useTold } from '../app.ts';
 import { PageFrame } from '../part/page.tsx';
-import { standingWord, useRunning } from '../running.ts';
+import { shownStatus, useRunning } from '../running.ts';
 import { cut, dayOf, listedDeed } from '../words.ts';
 
-type Standing = QueueItem['standing'];
+type StatusWord = QueueItem['status_word'];
 
 /** A type with every one of them: none that comes to be is left out. */
-const STANDINGS: Readonly<Record<Standing, true>> = {
+const STATUS_WORDS: Readonly<Record<StatusWord, true>> = {
   waiting: true,
   approved: true,
   'approval expired': true,
@@ -30,7 +30,7 @@ const STANDINGS: Readonly<Record<Standing, true>> = {
 function History(_: { readonly id: string }) {
   const { api } = useApp();
   const [text, setText] = useState('');
-  const [standing, setStanding] = useState<Standing | ''>('');
+  const [status_word, setStatusWord] = useState<StatusWord | ''>('');
   const [more, setMore] = useState<readonly QueueItem[]>([]);
   const [next, setNext] = useState<string | null>(null);
   const running = useRunning();
@@ -38,12 +38,12 @@ function History(_: { readonly id: string }) {
   useEffect(() => field.current?.focus(), []);
   const asked = {
     ...(text.trim() !== '' && { text: text.trim() }),
-    ...(standing !== '' && { standing }),
+    ...(status_word !== '' && { status_word }),
     limit: 50,
   };
   const told = useTold(
     () => api.intents.list(asked),
-    [text, standing],
+    [text, status_word],
     ({ kind }) => /^(intent|approval|execution|rollback|order)\./.test(kind),
   );
   useEffect(() => {
@@ -74,14 +74,14 @@ function History(_: { readonly id: string }) {
                 />
               </div>
               <div class="field">
-                <label for="standing">Stands</label>
+                <label for="status">Stands</label>
                 <select
-                  id="standing"
-                  value={standing}
-                  onChange={({ currentTarget }) => setStanding(currentTarget.value as Standing | '')}
+                  id="status"
+                  value={status_word}
+                  onChange={({ currentTarget }) => setStatusWord(currentTarget.value as StatusWord | '')}
                 >
                   <option value="">anywhere</option>
-                  {Object.keys(STANDINGS).map((one) => (
+                  {Object.keys(STATUS_WORDS).map((one) => (
                     <option value={one}>{one.toLowerCase()}</option>
                   ))}
                 </select>
@@ -94,7 +94,7 @@ function History(_: { readonly id: string }) {
               return (
                 <li key={one.intent_id}>
                   <div>
-                    <a href={`#/${one.standing === 'waiting' ? 'decide' : 'story'}/${one.intent_id}`}>
+                    <a href={`#/${one.status_word === 'waiting' ? 'decide' : 'story'}/${one.intent_id}`}>
                       {verb} {target !== null && <bdi class="val">{cut(visible(target), 40)}</bdi>}
                     </a>
                     <p class="goal-line">
@@ -103,7 +103,7 @@ function History(_: { readonly id: string }) {
                     </p>
                   </div>
                   <span class="end">
-                    {standingWord(one, running)}, {dayOf(one.proposed_at)}
+                    {shownStatus(one, running)}, {dayOf(one.proposed_at)}
                   </span>
                 </li>
               );

@@ -81,7 +81,7 @@ function Running(_: { readonly id: string }) {
                     </p>
                   </div>
                   <span class="end">
-                    {run.standing.toLowerCase()}, {span(now - Date.parse(run.finished_at!))} ago
+                    {run.status_word.toLowerCase()}, {span(now - Date.parse(run.finished_at!))} ago
                   </span>
                 </li>
               ))}

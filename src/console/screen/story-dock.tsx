@@ -13,7 +13,10 @@ export function StoryDock({ intent }: { readonly intent: Intent }) {
   const run = intent.runs.at(-1);
   const is_running = useIsRunning(intent.intent_id);
   const can_undo =
-    intent.effect === 'plan' && run !== undefined && UNDOABLE.has(intent.standing) && run.expired_at === null;
+    intent.effect === 'plan' &&
+    run !== undefined &&
+    UNDOABLE.has(intent.status_word) &&
+    run.expired_at === null;
   useKeys({
     u:
       can_undo &&
@@ -21,7 +24,7 @@ export function StoryDock({ intent }: { readonly intent: Intent }) {
         location.hash = `/undo/${run.execution_id}`;
       }),
   });
-  if (intent.standing === 'IN DOUBT' && run && is_running === false)
+  if (intent.status_word === 'IN DOUBT' && run && is_running === false)
     return <Settle intent={intent} execution_id={run.execution_id} />;
   if (run && (intent.status === 'failed' || intent.status === 'rolled_back'))
     return <Retry intent={intent} after={run.execution_id} can_undo={can_undo} />;

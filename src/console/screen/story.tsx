@@ -6,7 +6,7 @@ import { DeedOf } from '../part/deed.tsx';
 import { Icon, type IconName, Tag } from '../part/icon.tsx';
 import { PageFrame } from '../part/page.tsx';
 import { Dig, Fold, PrintedText, Target, Words } from '../part/text.tsx';
-import { standingWord, useRunning } from '../running.ts';
+import { shownStatus, useRunning } from '../running.ts';
 import { capital, clockOf, dayOf, deedOf, type EffectToDraw, grouped, plural } from '../words.ts';
 import { StoryDock } from './story-dock.tsx';
 import { ProofPanel } from './story-proof.tsx';
@@ -34,7 +34,7 @@ function Story({ id }: { readonly id: string }) {
       {({ intent, envelope, effect, shown, story, output, absent }) => {
         const deed = effect ? deedOf(effect as unknown as EffectToDraw) : null;
         const run = intent.runs.at(-1);
-        const good = ['succeeded', 'undone', 'happened'].includes(intent.standing);
+        const good = ['succeeded', 'undone', 'happened'].includes(intent.status_word);
         return (
           <>
             <header class="ask">
@@ -49,13 +49,13 @@ function Story({ id }: { readonly id: string }) {
                 )}
               </h2>
               <div class="who">
-                <Tag tone={good ? 'ok' : intent.standing === 'waiting' ? 'plain' : 'warn'}>
-                  {capital(standingWord(intent, running))}
+                <Tag tone={good ? 'ok' : intent.status_word === 'waiting' ? 'plain' : 'warn'}>
+                  {capital(shownStatus(intent, running))}
                 </Tag>
                 <span>
                   {dayOf(intent.proposed_at)}, {clockOf(intent.proposed_at)}
                 </span>
-                {intent.standing === 'waiting' && <a href={`#/decide/${id}`}>Decide on it</a>}
+                {intent.status_word === 'waiting' && <a href={`#/decide/${id}`}>Decide on it</a>}
               </div>
             </header>
             <div class="cols">

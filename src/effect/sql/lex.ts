@@ -1,7 +1,7 @@
 import { refuse } from '../../refusal.ts';
 
 /** One piece of SQL text. Comments and white space are no tokens. */
-export interface Token {
+export interface SqlToken {
   readonly kind: 'word' | 'quoted' | 'string' | 'number' | 'parameter' | 'symbol';
   /** As written; for a quoted name without its quotes, for a parameter without its dollar. */
   readonly text: string;
@@ -15,18 +15,18 @@ export interface Token {
  * a difference is a refusal. Where the two might read a text differently, and where a reader's eye might differ from
  * both, the text is refused.
  */
-export function tokensOf(text: string): Token[] {
+export function sqlTokensOf(text: string): SqlToken[] {
   refuseTrickery(text);
-  const tokens: Token[] = [];
+  const tokens: SqlToken[] = [];
   for (let at = 0; at < text.length; ) {
     const token = tokenAt(text, at);
-    if (token.kind !== 'nothing') tokens.push(token as Token);
+    if (token.kind !== 'nothing') tokens.push(token as SqlToken);
     at = token.end;
   }
   return tokens;
 }
 
-type Scanned = Token | { readonly kind: 'nothing'; readonly end: number };
+type Scanned = SqlToken | { readonly kind: 'nothing'; readonly end: number };
 
 /** A text that shows otherwise than it runs: NUL and other controls, a bare carriage return, turned writing. */
 function refuseTrickery(text: string): void {
@@ -60,7 +60,7 @@ function tokenAt(text: string, at: number): Scanned {
   return piece('symbol', text, at, at + 1);
 }
 
-function wordAt(text: string, at: number, word: string): Token {
+function wordAt(text: string, at: number, word: string): SqlToken {
   const odd = ODD_SPACE.exec(word);
   if (odd) malformed('an invisible or unusual space', at + odd.index);
   const after = at + word.length;
@@ -69,12 +69,12 @@ function wordAt(text: string, at: number, word: string): Token {
   return piece('word', text, at, after);
 }
 
-function quoted(text: string, at: number): Token {
+function quoted(text: string, at: number): SqlToken {
   const end = endOfQuote(text, at, '"');
   return { kind: 'quoted', text: text.slice(at + 1, end - 1).replaceAll('""', '"'), start: at, end };
 }
 
-function dollar(text: string, at: number): Token {
+function dollar(text: string, at: number): SqlToken {
   const tag = match(DOLLAR_QUOTE, text, at);
   if (tag) {
     const close = text.indexOf(tag, at + tag.length);
@@ -124,7 +124,7 @@ function match(pattern: RegExp, text: string, at: number): string | null {
   return pattern.exec(text)?.[0] ?? null;
 }
 
-function piece(kind: Token['kind'], text: string, start: number, end: number): Token {
+function piece(kind: SqlToken['kind'], text: string, start: number, end: number): SqlToken {
   return { kind, text: text.slice(start, end), start, end };
 }
 

@@ -1,6 +1,6 @@
 import { sqlLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
-import { type Token, tokensOf } from './lex.ts';
+import { type SqlToken, sqlTokensOf } from './lex.ts';
 
 /** What a caller may let run. Nothing that is not in this list can be let run at all. */
 export const RUNNABLE_KINDS = [
@@ -45,7 +45,7 @@ export interface Statement {
 export function statementsOf(text: string, kinds: readonly RunnableKind[] = DEFAULT_KINDS): Statement[] {
   if (Buffer.byteLength(text) > sqlLimits.text_bytes)
     refuse('INPUT_TOO_LARGE', `The SQL has more than ${sqlLimits.text_bytes} bytes.`);
-  const groups = splitAtSemicolons(tokensOf(text));
+  const groups = splitAtSemicolons(sqlTokensOf(text));
   if (groups.length === 0) refuse('SQL_EMPTY');
   if (groups.length > sqlLimits.statements)
     refuse('INPUT_TOO_LARGE', `The SQL has ${groups.length} statements.`);
@@ -64,8 +64,8 @@ export function requireRunnable(statements: readonly Statement[]): void {
   }
 }
 
-function splitAtSemicolons(tokens: readonly Token[]): Token[][] {
-  const groups: Token[][] = [[]];
+function splitAtSemicolons(tokens: readonly SqlToken[]): SqlToken[][] {
+  const groups: SqlToken[][] = [[]];
   for (const token of tokens) {
     if (token.kind === 'symbol' && token.text === ';') groups.push([]);
     else groups.at(-1)!.push(token);
@@ -73,7 +73,12 @@ function splitAtSemicolons(tokens: readonly Token[]): Token[][] {
   return groups.filter((group) => group.length > 0);
 }
 
-function describe(text: string, tokens: Token[], number: number, kinds: readonly RunnableKind[]): Statement {
+function describe(
+  text: string,
+  tokens: SqlToken[],
+  number: number,
+  kinds: readonly RunnableKind[],
+): Statement {
   const { kind, object } = kindOf(tokens);
   return {
     number,
@@ -86,7 +91,7 @@ function describe(text: string, tokens: Token[], number: number, kinds: readonly
   };
 }
 
-function dangerOf(tokens: readonly Token[], kind: string): Danger | null {
+function dangerOf(tokens: readonly SqlToken[], kind: string): Danger | null {
   const words = tokens.map(wordOf);
   if (kind === 'DROP' || (kind === 'ALTER' && words.includes('DROP'))) return 'drop';
   if (kind === 'CREATE' && words[1] === 'OR' && words[2] === 'REPLACE') return 'replace';
@@ -99,7 +104,7 @@ function dangerOf(tokens: readonly Token[], kind: string): Danger | null {
 const CONSTANTS = ['TRUE', 'FALSE', 'NULL', 'NOT', 'AND', 'OR', 'IS', 'IN', 'LIKE', 'BETWEEN', 'RETURNING'];
 
 /** Whether a WHERE of the statement itself, not of a subquery, names something that can differ from row to row. */
-function isLimited(tokens: readonly Token[]): boolean {
+function isLimited(tokens: readonly SqlToken[]): boolean {
   let depth = 0;
   for (const [i, token] of tokens.entries()) {
     if (token.kind === 'symbol' && token.text === '(') depth++;
@@ -135,7 +140,7 @@ function names(kind: string, words: string): Record<string, string> {
   return Object.fromEntries(words.split(' ').map((word) => [word, kind]));
 }
 
-function kindOf(tokens: readonly Token[]): { kind: string; object: string | null } {
+function kindOf(tokens: readonly SqlToken[]): { kind: string; object: string | null } {
   const first = wordOf(tokens[0]);
   if (tokens[0]?.text === '(') return { kind: 'SELECT', object: null };
   if (first === 'WITH') return { kind: verbAfterWith(tokens), object: null };
@@ -145,7 +150,7 @@ function kindOf(tokens: readonly Token[]): { kind: string; object: string | null
 }
 
 /** The verb that the common table expressions lead to: the first one outside all brackets. */
-function verbAfterWith(tokens: readonly Token[]): string {
+function verbAfterWith(tokens: readonly SqlToken[]): string {
   let depth = 0;
   for (const token of tokens.slice(1)) {
     if (token.text === '(' && token.kind === 'symbol') depth++;
@@ -170,7 +175,7 @@ const FILLERS = [
   'RECURSIVE',
 ];
 
-function objectOf(tokens: readonly Token[]): string {
+function objectOf(tokens: readonly SqlToken[]): string {
   return (
     tokens
       .slice(1)
@@ -213,7 +218,7 @@ const FUNCTIONS: readonly string[] = [
 ];
 
 function whyForbidden(
-  tokens: readonly Token[],
+  tokens: readonly SqlToken[],
   kind: string,
   object: string | null,
   kinds: readonly RunnableKind[],
@@ -236,14 +241,14 @@ function whyKindForbidden(
 }
 
 /** EXPLAIN ANALYZE runs what it explains, and may say so in brackets. */
-function whyExplainForbidden(explained: readonly Token[], kinds: readonly RunnableKind[]): string | null {
+function whyExplainForbidden(explained: readonly SqlToken[], kinds: readonly RunnableKind[]): string | null {
   if (explained[0]?.text === '(') return 'EXPLAIN with options';
   const { kind, object } = kindOf(explained);
   const what = kind === 'EXPLAIN' ? kind : whyKindForbidden(kind, object, kinds);
   return what && `EXPLAIN ${what}`;
 }
 
-function isForbiddenCall(token: Token, next: Token | undefined): boolean {
+function isForbiddenCall(token: SqlToken, next: SqlToken | undefined): boolean {
   if (token.kind !== 'word' && token.kind !== 'quoted') return false;
   return next?.text === '(' && next.kind === 'symbol' && FUNCTIONS.includes(token.text.toLowerCase());
 }
@@ -253,6 +258,6 @@ function isRunnable(kind: string, kinds: readonly RunnableKind[]): boolean {
   return (RUNNABLE_KINDS as readonly string[]).includes(kind) && (kinds as readonly string[]).includes(kind);
 }
 
-function wordOf(token: Token | undefined): string {
+function wordOf(token: SqlToken | undefined): string {
   return token?.kind === 'word' ? token.text.toUpperCase() : '';
 }

@@ -13,11 +13,11 @@ import { type Checkpoint, hasItsTimes, originalOf, type RollbackManifest } from 
  * end. `begun`: as an action in the middle leaves it. `changed`: by another process. `missing`: removed by another process.
  * `foreign`: the run never came to this path, and what is there now is not ours to judge.
  */
-export type PathStanding = 'untouched' | 'done' | 'begun' | 'changed' | 'missing' | 'foreign';
+export type PathState = 'untouched' | 'done' | 'begun' | 'changed' | 'missing' | 'foreign';
 
 export interface InspectedPath {
   readonly checkpoint: Checkpoint;
-  readonly standing: PathStanding;
+  readonly state: PathState;
   /** What is there; null when nothing, or nothing that can be read as a file. */
   readonly found: FileState | null;
   /** All that was seen of it. */
@@ -31,7 +31,7 @@ export interface InspectedRun {
   /** Actions that leave no trace at a path: announced, and maybe not ended. */
   readonly actions: readonly {
     readonly action_id: string;
-    readonly standing: 'ended' | 'failed' | 'in_doubt';
+    readonly state: 'ended' | 'failed' | 'in_doubt';
   }[];
   /** Files that a cut move of this run left with two names. */
   readonly second_names: SecondNames;
@@ -89,21 +89,17 @@ async function inspectPath(
     const problem = { code: error.code, message: error.message };
     return {
       checkpoint,
-      standing: neverTouched(journal, file_path) ? 'foreign' : 'changed',
+      state: neverTouched(journal, file_path) ? 'foreign' : 'changed',
       found: null,
       seen: null,
       problem,
     };
   }
   const found = seen?.state ?? null;
-  return { checkpoint, standing: standingOf(checkpoint, seen, journal), found, seen };
+  return { checkpoint, state: stateOf(checkpoint, seen, journal), found, seen };
 }
 
-function standingOf(
-  checkpoint: Checkpoint,
-  seen: Seen | null,
-  journal: readonly JournalLine[],
-): PathStanding {
+function stateOf(checkpoint: Checkpoint, seen: Seen | null, journal: readonly JournalLine[]): PathState {
   const found = seen?.state ?? null;
   const ours = statesLeft(checkpoint, journal);
   if (sameState(found, originalOf(checkpoint))) {
@@ -132,8 +128,8 @@ function actionsOf(journal: readonly JournalLine[]): InspectedRun['actions'] {
     .filter((line) => line.kind === 'started')
     .map(({ action_id }) => {
       const end = journal.find((line) => line.kind === 'ended' && line.action_id === action_id);
-      const standing = end?.kind !== 'ended' ? 'in_doubt' : end.ok ? 'ended' : 'failed';
-      return { action_id, standing };
+      const state = end?.kind !== 'ended' ? 'in_doubt' : end.ok ? 'ended' : 'failed';
+      return { action_id, state };
     });
 }
 

@@ -96,9 +96,9 @@ async function planSteps(scene: Scene, scope: readonly Checkpoint[], run: Inspec
   return withMoves(scene, steps);
 }
 
-function stepFor({ standing, checkpoint }: InspectedPath): RollBackStep {
-  if (standing === 'untouched' || standing === 'foreign') return 'nothing';
-  if (standing === 'changed' || standing === 'missing') return 'refuse';
+function stepFor({ state, checkpoint }: InspectedPath): RollBackStep {
+  if (state === 'untouched' || state === 'foreign') return 'nothing';
+  if (state === 'changed' || state === 'missing') return 'refuse';
   return originalOf(checkpoint) === null ? 'remove' : 'restore';
 }
 
@@ -149,7 +149,7 @@ async function take(scene: Scene, step: Step): Promise<RolledBackPath[]> {
   try {
     await act(scene, step);
     if (step.step === 'refuse') return [refused(step)];
-    if (step.inspected.standing === 'foreign') return [said(checkpoint, step.step, true, FOREIGN)];
+    if (step.inspected.state === 'foreign') return [said(checkpoint, step.step, true, FOREIGN)];
     if (step.step === 'nothing') return [said(checkpoint, step.step, true)];
     for (const restored of touched) {
       if (!(await verifyRestored(scene, restored)))
@@ -184,7 +184,7 @@ function databasesReplacedBy({ inspected, step, from }: Step): string[] {
 }
 
 function refused({ checkpoint, inspected }: Step): RolledBackPath {
-  const how = inspected.standing === 'missing' ? 'removed' : 'changed';
+  const how = inspected.state === 'missing' ? 'removed' : 'changed';
   const message =
     inspected.problem?.message ?? `${checkpoint.file_path} was ${how} by another program after the run.`;
   return said(checkpoint, 'refuse', false, message, 'CHANGED_SINCE_RUN');

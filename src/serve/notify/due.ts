@@ -1,15 +1,15 @@
-import type { Keyturn, NotifyPlace } from '../../keyturn.ts';
+import type { Keyturn, NotifyPosition } from '../../keyturn.ts';
 import { notifyLimits } from '../../limits.ts';
 import type { Occasion } from './message.ts';
 
-/** What became due since this place: reminders before an intent expires, escalations, and runs that are in doubt since. */
+/** What became due since this position: reminders before an intent expires, escalations, and runs that are in doubt since. */
 export async function dueIn(
   keyturn: Keyturn,
-  place: NotifyPlace,
+  position: NotifyPosition,
   until: Date,
   begun: Awaited<ReturnType<Keyturn['begunRuns']>>,
 ): Promise<Occasion[]> {
-  const from_ms = Date.parse(place.until);
+  const from_ms = Date.parse(position.until);
   const { remind_before_s, escalate_after_s } = keyturn.config.notify;
   const isDue = (at_ms: number) => at_ms > from_ms && at_ms <= until.getTime();
   const at = until.toISOString();
@@ -27,7 +27,7 @@ export async function dueIn(
       found.push({ event: 'escalation', occasion: [about.intent_id, ...added].join(' '), at, about, added });
   }
   for (const { intent_id, execution_id, is_lost } of begun) {
-    if (!is_lost || place.doubts.includes(execution_id)) continue;
+    if (!is_lost || position.doubts.includes(execution_id)) continue;
     const about = await keyturn.intents.get({ intent_id });
     // Its end may have been recorded meanwhile.
     if (about.status === 'claimed' && about.runs.at(-1)?.execution_id === execution_id)
@@ -40,7 +40,7 @@ async function* waitingIn(keyturn: Keyturn) {
   let cursor: string | null = null;
   for (let page = 0; page < notifyLimits.pages; page += 1) {
     const asked = {
-      standing: 'waiting',
+      status_word: 'waiting',
       limit: notifyLimits.page_rows,
       ...(cursor !== null && { cursor }),
     } as const;

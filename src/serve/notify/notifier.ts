@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sha256 } from '../../canonical/digest.ts';
-import type { Entry, Keyturn, NotifyEvent, NotifyPlace, NotifyTarget } from '../../keyturn.ts';
+import type { Entry, Keyturn, NotifyEvent, NotifyPosition, NotifyTarget } from '../../keyturn.ts';
 import { notifyLimits } from '../../limits.ts';
 import { Refusal } from '../../refusal.ts';
 import { httpStatusOf } from '../status.ts';
@@ -72,7 +72,7 @@ const NOTHING = {
 } as const;
 
 /** What either of two has told of. Entries and what is due are told apart, so one can be further in each. */
-function furtherOf(kept: NotifyPlace, own: NotifyPlace): NotifyPlace {
+function furtherOf(kept: NotifyPosition, own: NotifyPosition): NotifyPosition {
   return {
     seq: Math.max(kept.seq, own.seq),
     until: [kept.until, own.until].sort()[1]!,
@@ -89,7 +89,7 @@ class Channel {
   readonly #request: NotifierRequest;
   readonly #routes: readonly Route[];
   readonly #digest: string;
-  #place: NotifyPlace | null = null;
+  #position: NotifyPosition | null = null;
 
   constructor(keyturn: Keyturn, name: string, target: NotifyTarget, request: NotifierRequest) {
     this.#keyturn = keyturn;
@@ -106,7 +106,7 @@ class Channel {
     while (!signal.aborted) {
       try {
         await inTurn(turn, (mine) => this.#follow(mine));
-        if (this.#place?.gone === this.#digest) return;
+        if (this.#position?.gone === this.#digest) return;
       } catch {
         // The ledger is out of reach for a while. It is followed again from where it was told.
         await pause(notifyLimits.again_ms, null, { signal }).catch(() => {});
@@ -115,13 +115,18 @@ class Channel {
   }
 
   async #follow(mine: AbortSignal): Promise<void> {
-    const kept = await this.#keyturn.notifyPlaces.get(this.#name);
+    const kept = await this.#keyturn.notifyPositions.get(this.#name);
     // Another service may have told of more meanwhile; or this one did, and could not write it down.
-    const known = kept && this.#place ? furtherOf(kept, this.#place) : (kept ?? this.#place);
+    const known = kept && this.#position ? furtherOf(kept, this.#position) : (kept ?? this.#position);
     const now = new Date().toISOString();
-    this.#place = known ?? { seq: (await this.#keyturn.queue()).entries, until: now, doubts: [], gone: null };
-    if (this.#place.gone === this.#digest) return;
-    await this.#keep({ ...this.#place, gone: null });
+    this.#position = known ?? {
+      seq: (await this.#keyturn.queue()).entries,
+      until: now,
+      doubts: [],
+      gone: null,
+    };
+    if (this.#position.gone === this.#digest) return;
+    await this.#keep({ ...this.#position, gone: null });
     const stop = new AbortController();
     const signal = AbortSignal.any([mine, stop.signal]);
     try {
@@ -132,23 +137,23 @@ class Channel {
   }
 
   async #tellEntries(signal: AbortSignal, stop: AbortController, mine: AbortSignal): Promise<void> {
-    for await (const entry of this.#keyturn.ledger.follow({ from: this.#place!.seq, signal })) {
+    for await (const entry of this.#keyturn.ledger.follow({ from: this.#position!.seq, signal })) {
       const is_told = await this.#tellEntry(entry, signal);
       // What was not sent when the turn ended is sent in the next one, by this service or by another.
       if (!is_told && signal.aborted) return;
-      const place = { ...this.#place!, seq: entry.seq + 1 };
-      if (is_told) await this.#told(place, mine);
+      const position = { ...this.#position!, seq: entry.seq + 1 };
+      if (is_told) await this.#told(position, mine);
       // What tells nothing is kept in memory: after a restart it is looked at again, and tells nothing again.
-      else this.#place = place;
-      if (this.#place!.gone !== null) stop.abort();
+      else this.#position = position;
+      if (this.#position!.gone !== null) stop.abort();
     }
   }
 
-  /** Another service may have this turn by now, and be further: its place must not be replaced. */
-  async #told(place: NotifyPlace, mine: AbortSignal): Promise<void> {
+  /** Another service may have this turn by now, and be further: its position must not be replaced. */
+  async #told(position: NotifyPosition, mine: AbortSignal): Promise<void> {
     const is_lost = mine.aborted && !this.#request.signal.aborted;
-    if (is_lost) this.#place = place;
-    else await this.#keep(place);
+    if (is_lost) this.#position = position;
+    else await this.#keep(position);
   }
 
   async #tellEntry(entry: Entry, signal: AbortSignal): Promise<boolean> {
@@ -171,16 +176,16 @@ class Channel {
     while (!signal.aborted) {
       const until = new Date();
       const begun = await this.#keyturn.begunRuns();
-      for (const due of await dueIn(this.#keyturn, this.#place!, until, begun)) {
+      for (const due of await dueIn(this.#keyturn, this.#position!, until, begun)) {
         const is_told = await this.#tell(due, signal);
-        const { doubts } = this.#place!;
+        const { doubts } = this.#position!;
         if (is_told && due.event === 'in_doubt')
-          await this.#told({ ...this.#place!, doubts: [...doubts, due.occasion] }, mine);
+          await this.#told({ ...this.#position!, doubts: [...doubts, due.occasion] }, mine);
       }
       if (signal.aborted) return;
-      const doubts = this.#place!.doubts.filter((id) => begun.some((one) => one.execution_id === id));
-      await this.#keep({ ...this.#place!, until: until.toISOString(), doubts });
-      if (this.#place!.gone !== null) stop.abort();
+      const doubts = this.#position!.doubts.filter((id) => begun.some((one) => one.execution_id === id));
+      await this.#keep({ ...this.#position!, until: until.toISOString(), doubts });
+      if (this.#position!.gone !== null) stop.abort();
       await pause(look_ms, null, { signal }).catch(() => {});
     }
   }
@@ -215,7 +220,7 @@ class Channel {
       if (signal.aborted && told.outcome !== 'delivered') return false;
       counted(kindOf(this.#target), told.outcome);
       tell({ ...told, target: this.#name, message_id: message.id });
-      if (told.outcome === 'gone') await this.#keep({ ...this.#place!, gone: this.#digest });
+      if (told.outcome === 'gone') await this.#keep({ ...this.#position!, gone: this.#digest });
       if (told.outcome !== 'failed' || delay_ms === null) return true;
       await pause(delay_ms, null, { signal }).catch(() => {});
       if (signal.aborted) return false;
@@ -223,8 +228,8 @@ class Channel {
     return true;
   }
 
-  async #keep(place: NotifyPlace): Promise<void> {
-    this.#place = place;
-    await this.#keyturn.notifyPlaces.set(this.#name, place);
+  async #keep(position: NotifyPosition): Promise<void> {
+    this.#position = position;
+    await this.#keyturn.notifyPositions.set(this.#name, position);
   }
 }

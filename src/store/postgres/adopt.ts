@@ -1,6 +1,6 @@
 import { rowsNamedBy } from '../../fold/projection.ts';
 import { refuse } from '../../refusal.ts';
-import { type ForeignEntry, foreignObjects, openForeign, planAdoption } from '../adopt.ts';
+import { decideAdoption, type ForeignEntry, foreignObjects, openForeign } from '../adopt.ts';
 import type { CheckedCommit, StoredObject } from '../decide.ts';
 import { groupCommit } from '../group.ts';
 import type { Moved, Receipt, Tip } from '../store.ts';
@@ -113,7 +113,7 @@ function adoptionOf(
   return {
     wanted: { rows: new Map(refs.map((ref) => [ref.join(' '), ref])), claims, objects: [] },
     draft: (before, _at, base) => {
-      const { tip, erase, ...planned } = planAdoption(foreign, before, base);
+      const { tip, erase, ...adoption } = decideAdoption(foreign, before, base);
       const commit: CheckedCommit = {
         ...{ claims, events, objects, erase },
         ...{ decisions: new Map(), tokens: new Map(), quota: null, as_of: null },
@@ -121,7 +121,7 @@ function adoptionOf(
       const written = foreign.map(({ sealed, entry, event }) => ({ ...sealed, entry, event }));
       const outcomes = [{ answer: { entries: written } }];
       onEnd(tip);
-      return { ...planned, outcomes, before, after: tip, commits: [commit] };
+      return { ...adoption, outcomes, before, after: tip, commits: [commit] };
     },
   };
 }

@@ -7,10 +7,10 @@ import type { Receipt } from '../store.ts';
 import type { Backend } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { isConflict, isFull, isLost, storeRefusal } from './failure.ts';
+import { MissedRows } from './loaded-rows.ts';
 import { wasWritten } from './look.ts';
 import type { Tenant } from './rows.ts';
 import type { Session } from './session.ts';
-import { MissedRows } from './snapshot.ts';
 import {
   type BatchWritten,
   type GatheringWork,

@@ -3,15 +3,15 @@ import type { AgentRow } from '../agent-tables.ts';
 import {
   type CheckedCommit,
   type Claim,
-  type PlannedEntry,
-  type PlannedRow,
-  planCommit,
+  decideCommit,
+  type EntryToWrite,
+  type RowToWrite,
   refuseTaken,
   type StoredLedger,
 } from '../decide.ts';
 import type { BatchAnswer } from '../group.ts';
 import type { Receipt, Tip } from '../store.ts';
-import { NotLoaded } from './snapshot.ts';
+import { NotLoaded } from './loaded-rows.ts';
 
 /** All that one batch writes, decided and not yet written. */
 export interface BatchDraft {
@@ -21,12 +21,12 @@ export interface BatchDraft {
   readonly entries: readonly DraftEntry[];
   readonly claims: readonly Claim[];
   /** Each row once, as it is after the batch. */
-  readonly rows: readonly PlannedRow[];
+  readonly rows: readonly RowToWrite[];
   readonly agent_rows: readonly AgentRow[];
   readonly commits: readonly CheckedCommit[];
 }
 
-export interface DraftEntry extends PlannedEntry {
+export interface DraftEntry extends EntryToWrite {
   readonly at: string;
 }
 
@@ -42,28 +42,28 @@ export function draftBatch(
   base: StoredLedger,
 ): BatchDraft {
   const ledger = Object.assign(new LedgerOverlay(base), { holdsObject: base.holdsObject });
-  const planned = new Map<string, PlannedRow>();
+  const rows = new Map<string, RowToWrite>();
   const entries: DraftEntry[] = [];
   const agent_rows: AgentRow[] = [];
   const commits: CheckedCommit[] = [];
   let after = before;
   const outcomes = batch.map((commit): BatchAnswer<Receipt> => {
-    const plan = attempt(() => {
-      const decided = planCommit(tenant, commit, after, at, ledger);
+    const decision = attempt(() => {
+      const decided = decideCommit(tenant, commit, after, at, ledger);
       refuseTaken(commit, ledger);
       return decided;
     });
-    if ('error' in plan) return plan;
-    for (const [claim, seq] of plan.claims) ledger.taken.set(claim, seq);
-    for (const row of plan.rows) {
+    if ('error' in decision) return decision;
+    for (const [claim, seq] of decision.claims) ledger.taken.set(claim, seq);
+    for (const row of decision.rows) {
       ledger.put(row.row);
-      planned.set(`${row.row.name} ${row.row.key}`, row);
+      rows.set(`${row.row.name} ${row.row.key}`, row);
     }
-    for (const entry of plan.entries) entries.push({ ...entry, at: plan.at });
-    agent_rows.push(...plan.agent_rows);
+    for (const entry of decision.entries) entries.push({ ...entry, at: decision.at });
+    agent_rows.push(...decision.agent_rows);
     commits.push(commit);
-    after = plan.tip;
-    return { answer: plan.receipt };
+    after = decision.tip;
+    return { answer: decision.receipt };
   });
   return {
     outcomes,
@@ -71,7 +71,7 @@ export function draftBatch(
     after,
     entries,
     claims: [...ledger.taken],
-    rows: [...planned.values()],
+    rows: [...rows.values()],
     agent_rows,
     commits,
   };

@@ -5,8 +5,8 @@ import { refuse } from '../../refusal.ts';
 import type { Tip } from '../store.ts';
 import { RAN, type Ran, requireReady } from './begin.ts';
 import type { Connection, PreparedQuery } from './connection.ts';
+import { ALWAYS, type FoundRows, type Wanted } from './loaded-rows.ts';
 import { isStorable, stateOf, type Tenant } from './rows.ts';
-import { ALWAYS, type FoundRows, type Wanted } from './snapshot.ts';
 
 /** Where the rows of a decision are: in the store, or in the fresh tables of a rebuild. */
 export type Tables = 'keyturn' | 'pg_temp';

@@ -8,13 +8,13 @@ import { append } from '../../ledger/merkle.ts';
 import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import { type AgentRow, agentRows } from '../agent-tables.ts';
-import { type PlannedRow, plannedRow } from '../decide.ts';
+import { type RowToWrite, rowToWrite } from '../decide.ts';
 import type { Rebuild, Tip } from '../store.ts';
 import { agentDifferences, FRESH_AGENT_TABLES, insertFreshAgentRows, replaceAgentRows } from './agent.ts';
 import type { Connection } from './connection.ts';
 import { END, type EndRow, load, lockEnd } from './load.ts';
+import { type LoadedRows, loadedRowsOf, NotLoaded, type Wanted } from './loaded-rows.ts';
 import type { Tenant } from './rows.ts';
-import { NotLoaded, type RowSnapshot, snapshotOf, type Wanted } from './snapshot.ts';
 import { ROW_CHANGES } from './write.ts';
 
 /** The server keeps what is folded, so that memory here does not grow with the ledger. */
@@ -103,7 +103,7 @@ interface Opened {
 }
 
 async function foldLedger(db: Connection, tenant: Tenant): Promise<Tip> {
-  const snapshot = snapshotOf(tenant.name);
+  const loaded = loadedRowsOf(tenant.name);
   const verified = verifierOf(tenant.name, null);
   let tip: Tip = { size: 0, last: GENESIS, at: null, frontier: [] };
   for (;;) {
@@ -114,7 +114,7 @@ async function foldLedger(db: Connection, tenant: Tenant): Promise<Tip> {
       tip = end;
       return opened;
     });
-    await foldBatch(db, tenant, snapshot, opened);
+    await foldBatch(db, tenant, loaded, opened);
   }
 }
 
@@ -163,7 +163,7 @@ function asEntry<T>(seq: number, act: () => T): T {
 async function foldBatch(
   db: Connection,
   tenant: Tenant,
-  snapshot: RowSnapshot,
+  loaded: LoadedRows,
   batch: readonly Opened[],
 ): Promise<void> {
   const refs = batch.flatMap(({ event }) => rowsNamedBy(event));
@@ -173,12 +173,12 @@ async function foldBatch(
     objects: [],
   };
   for (;;) {
-    snapshot.learn(wanted, await load(db, tenant, wanted, 'pg_temp'));
+    loaded.learn(wanted, await load(db, tenant, wanted, 'pg_temp'));
     try {
-      const folded = foldEntries(tenant, snapshot, batch);
+      const folded = foldEntries(tenant, loaded, batch);
       await store(db, tenant, folded);
-      snapshot.absorb(folded.rows.map(({ row }) => row));
-      return snapshot.trim();
+      loaded.absorb(folded.rows.map(({ row }) => row));
+      return loaded.trim();
     } catch (error) {
       if (!(error instanceof NotLoaded)) throw error;
       wanted = error.wanted;
@@ -187,12 +187,12 @@ async function foldBatch(
 }
 
 interface Folded {
-  readonly rows: readonly PlannedRow[];
+  readonly rows: readonly RowToWrite[];
   readonly claims: ReadonlyMap<string, number>;
   readonly agent_rows: readonly AgentRow[];
 }
 
-function foldEntries(tenant: Tenant, { ledger }: RowSnapshot, batch: readonly Opened[]): Folded {
+function foldEntries(tenant: Tenant, { ledger }: LoadedRows, batch: readonly Opened[]): Folded {
   const so_far = new LedgerOverlay(ledger);
   const agent_rows: AgentRow[] = [];
   for (const { entry, event, before } of batch)
@@ -202,7 +202,7 @@ function foldEntries(tenant: Tenant, { ledger }: RowSnapshot, batch: readonly Op
       for (const claim of claims) so_far.taken.set(claim, seq);
       agent_rows.push(...agentRows(event, { tenant: tenant.name, seq, at }));
     });
-  return { rows: Array.from(so_far.changed(), plannedRow), claims: so_far.taken, agent_rows };
+  return { rows: Array.from(so_far.changed(), rowToWrite), claims: so_far.taken, agent_rows };
 }
 
 async function store(db: Connection, tenant: Tenant, folded: Folded): Promise<void> {

@@ -7,16 +7,16 @@ import type { Connection } from './connection.ts';
 import { type BatchDraft, draftBatch } from './draft.ts';
 import { isNo, isTaken } from './failure.ts';
 import { type End, load, loadEnd, lockEnd } from './load.ts';
-import type { Tenant } from './rows.ts';
 import {
   areProven,
+  type LoadedRows,
+  loadedRowsOf,
   type MissedRows,
   NotLoaded,
-  type RowSnapshot,
-  snapshotOf,
   type Wanted,
   wantedOf,
-} from './snapshot.ts';
+} from './loaded-rows.ts';
+import type { Tenant } from './rows.ts';
 import { together } from './together.ts';
 import { writeBatch } from './write.ts';
 
@@ -24,7 +24,7 @@ import { writeBatch } from './write.ts';
 export interface KnownChain {
   readonly tip: Tip;
   readonly generation: number;
-  readonly snapshot: RowSnapshot;
+  readonly loaded: LoadedRows;
 }
 
 export interface BatchWritten {
@@ -105,9 +105,9 @@ export async function quickly(
   batch: readonly CheckedCommit[],
   clock: () => Date,
 ): Promise<BatchWritten | Unknown | null> {
-  const { tip, generation, snapshot } = known;
+  const { tip, generation, loaded } = known;
   const at = timeOf(db, clock);
-  const { ledger, presumed } = snapshot.presuming();
+  const { ledger, presumed } = loaded.presuming();
   const draft = attempted(() => draftBatch(tenant.name, batch, tip, at, ledger));
   if (draft === null || draft.commits.length < batch.length || !areProven(presumed, rowsOf(draft)))
     return null;
@@ -122,7 +122,7 @@ export async function quickly(
   }
   if (!is_written) return null;
   const doubt = doubtAfter(db, warnings);
-  return doubt ? { unanswered: draft, cause: doubt } : advanced(draft, generation, snapshot);
+  return doubt ? { unanswered: draft, cause: doubt } : advanced(draft, generation, loaded);
 }
 
 function attempted(act: () => BatchDraft): BatchDraft | null {
@@ -136,10 +136,10 @@ function attempted(act: () => BatchDraft): BatchDraft | null {
 
 const rowsOf = (draft: BatchDraft) => draft.rows.map(({ row }) => row);
 
-function advanced(draft: BatchDraft, generation: number, snapshot: RowSnapshot): BatchWritten {
-  snapshot.absorb(rowsOf(draft));
-  snapshot.trim();
-  return { draft, known: { tip: draft.after, generation, snapshot } };
+function advanced(draft: BatchDraft, generation: number, loaded: LoadedRows): BatchWritten {
+  loaded.absorb(rowsOf(draft));
+  loaded.trim();
+  return { draft, known: { tip: draft.after, generation, loaded } };
 }
 
 /**
@@ -156,7 +156,7 @@ export async function lockedly(
   before: KnownChain | null,
 ): Promise<BatchWritten | Unknown> {
   const wanted = missed.with(work.wanted);
-  let snapshot: RowSnapshot;
+  let loaded: LoadedRows;
   let draft: BatchDraft;
   let generation: number;
   try {
@@ -167,19 +167,19 @@ export async function lockedly(
       load(db, tenant, wanted),
     ]);
     // Where no one else wrote, what this process knew is still so. Without it the next batch would miss the rows of this process's other intents.
-    snapshot = before && isEnd(before, end) ? before.snapshot : snapshotOf(tenant.name);
-    snapshot.learn(wanted, found);
+    loaded = before && isEnd(before, end) ? before.loaded : loadedRowsOf(tenant.name);
+    loaded.learn(wanted, found);
     const later = work.join?.();
-    if (later) snapshot.learn(later, await load(db, tenant, later));
+    if (later) loaded.learn(later, await load(db, tenant, later));
     generation = end.generation;
-    draft = await decided(db, tenant, work, end.tip, timeOf(db, clock), snapshot, missed);
+    draft = await decided(db, tenant, work, end.tip, timeOf(db, clock), loaded, missed);
     if (draft.entries.length === 0) await db.ask({ text: 'ROLLBACK' });
   } catch (error) {
     if (!db.isLost()) await db.ask({ text: 'ROLLBACK' }).catch(() => undefined);
     throw error;
   }
   const unknown = draft.entries.length > 0 ? await writeAndCommit(db, tenant, draft, generation) : null;
-  return unknown ?? advanced(draft, generation, snapshot);
+  return unknown ?? advanced(draft, generation, loaded);
 }
 
 function isEnd({ tip, generation }: KnownChain, end: End): boolean {
@@ -192,16 +192,16 @@ async function decided(
   work: Work,
   tip: Tip,
   at: string,
-  snapshot: RowSnapshot,
+  loaded: LoadedRows,
   missed: MissedRows,
 ): Promise<BatchDraft> {
   for (;;) {
     try {
-      return work.draft(tip, at, snapshot.ledger);
+      return work.draft(tip, at, loaded.ledger);
     } catch (error) {
       if (!(error instanceof NotLoaded)) throw error;
       missed.add(error.wanted);
-      snapshot.learn(error.wanted, await load(db, tenant, error.wanted));
+      loaded.learn(error.wanted, await load(db, tenant, error.wanted));
     }
   }
 }

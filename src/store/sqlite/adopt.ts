@@ -1,5 +1,5 @@
 import { sqliteLimits } from '../../limits.ts';
-import { type Adoption, type ForeignEntry, foreignObjects, planAdoption } from '../adopt.ts';
+import { type Adoption, decideAdoption, type ForeignEntry, foreignObjects } from '../adopt.ts';
 import type { StoredObject } from '../decide.ts';
 import { insertAgentRows } from './agent.ts';
 import type { Database } from './database.ts';
@@ -27,7 +27,7 @@ export function adoptEntries(
 ): void {
   const stored = foreignObjects(objects);
   const { erase } = db.transaction('write', () => {
-    const adoption = planAdoption(foreign, known.tip(), known.ledger);
+    const adoption = decideAdoption(foreign, known.tip(), known.ledger);
     known.forget();
     writeAdoption(db, tenant, adoption, stored);
     enterLists(db, tenant, readListed(db, tenant), adoption.tip.size);
@@ -49,9 +49,9 @@ function writeAdoption(
     insertLookups(db, tenant, lookups.slice(i, i + sqliteLimits.statement_rows));
   for (const entry of entries) insertEntry(db, tenant, entry, entry.at);
   const listed = readListed(db, tenant);
-  for (const planned of rows) {
-    if (planned.row.seq < first_seq) updateRow(db, tenant, planned, listed);
-    else insertRow(db, tenant, planned);
+  for (const to_write of rows) {
+    if (to_write.row.seq < first_seq) updateRow(db, tenant, to_write, listed);
+    else insertRow(db, tenant, to_write);
   }
   insertAgentRows(db, agent_rows);
   for (const { digest, bytes } of objects) insertObject(db, tenant, digest, bytes);

@@ -1,7 +1,7 @@
 import { foldEntry, type Ledger, type ReadEntry, verifierOf } from '../../fold/ledger.ts';
 import type { Row, RowName } from '../../fold/row.ts';
 import { limits, sqliteLimits } from '../../limits.ts';
-import { plannedRow } from '../decide.ts';
+import { rowToWrite } from '../decide.ts';
 import type { Database } from './database.ts';
 import { claimLookup, type Lookup, rowLookup } from './lookup.ts';
 import { ledgerOf, type Tenant } from './rows.ts';
@@ -75,8 +75,8 @@ export function foldingOf(db: Database, tenant: Tenant): Folding {
     let end = written;
     for (const { row, is_changed } of rows.values()) {
       if (row === null || !is_changed) continue;
-      if (row.seq >= written) insertRow(db, tenant, plannedRow(row));
-      else updateRow(db, tenant, plannedRow(row), NO_LISTS);
+      if (row.seq >= written) insertRow(db, tenant, rowToWrite(row));
+      else updateRow(db, tenant, rowToWrite(row), NO_LISTS);
       end = Math.max(end, row.seq + 1);
     }
     written = end;

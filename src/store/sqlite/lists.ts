@@ -1,7 +1,7 @@
 import { type ListedRow, type PagedBy, PROJECTIONS } from '../../fold/projection.ts';
 import type { RowName, States } from '../../fold/row.ts';
 import { sqliteLimits } from '../../limits.ts';
-import type { PlannedRow } from '../decide.ts';
+import type { RowToWrite } from '../decide.ts';
 import type { Database } from './database.ts';
 import { stateOf, type Tenant } from './rows.ts';
 import { idOf, rowIdOf, SEQ_END } from './schema.ts';
@@ -58,12 +58,12 @@ const LISTED_BY = 'SELECT status, tool FROM projection WHERE id = ?';
 const MOVE = 'UPDATE main.listed SET value = ? WHERE tenant = ? AND list = ? AND value = ? AND seq = ?';
 
 /** Before a row that is in the lists changes. Its proposer and its actor never change, so these two are all that can. */
-export function moveInLists(db: Database, tenant: Tenant, row_id: number, planned: PlannedRow): void {
-  const { name, seq } = planned.row;
-  const before = db.sql(LISTED_BY).get(row_id) as Pick<PlannedRow, 'status' | 'tool'>;
+export function moveInLists(db: Database, tenant: Tenant, row_id: number, to_write: RowToWrite): void {
+  const { name, seq } = to_write.row;
+  const before = db.sql(LISTED_BY).get(row_id) as Pick<RowToWrite, 'status' | 'tool'>;
   for (const by of ['status', 'tool'] as const)
-    if (before[by] !== planned[by])
-      db.sql(MOVE).run(planned[by], tenant.id, `${name} ${by}`, before[by], seq);
+    if (before[by] !== to_write[by])
+      db.sql(MOVE).run(to_write[by], tenant.id, `${name} ${by}`, before[by], seq);
 }
 
 /** All rows of a kind that has few, oldest first. */

@@ -5,9 +5,9 @@ import { sqliteLimits } from '../../limits.ts';
 import {
   type CheckedCommit,
   type CommitDecision,
-  type PlannedEntry,
-  type PlannedRow,
-  planCommit,
+  decideCommit,
+  type EntryToWrite,
+  type RowToWrite,
   refuseTaken,
   type StoredLedger,
 } from '../decide.ts';
@@ -71,17 +71,17 @@ function writeBatch(
       const listed = known.listed();
       const answers = batch.map((commit): BatchAnswer<Receipt> => {
         const at = clock().toISOString();
-        const plan = attempt(() => planCommit(tenant.name, commit, tip, at, known.ledger));
-        if ('error' in plan) return plan;
-        const refusal = attempt(() => takeClaims(db, tenant, plan, known.ledger));
+        const decision = attempt(() => decideCommit(tenant.name, commit, tip, at, known.ledger));
+        if ('error' in decision) return decision;
+        const refusal = attempt(() => takeClaims(db, tenant, decision, known.ledger));
         if (refusal) return refusal;
-        writeFacts(db, tenant, plan, listed);
-        tip = plan.tip;
+        writeFacts(db, tenant, decision, listed);
+        tip = decision.tip;
         known.absorb(
           tip,
-          plan.rows.map(({ row }) => row),
+          decision.rows.map(({ row }) => row),
         );
-        return { answer: plan.receipt };
+        return { answer: decision.receipt };
       });
       known.absorbLists(enterLists(db, tenant, listed, tip.size));
       return answers;
@@ -106,14 +106,14 @@ function attempt<T>(act: () => T): T | { readonly error: unknown } {
  * First of all writes, and one statement: it takes the claims or changes nothing. At most once is the unique key of
  * this tree and nothing else.
  */
-function takeClaims(db: Database, tenant: Tenant, plan: CommitDecision, ledger: StoredLedger): void {
-  const lookups = lookupsOf(plan);
-  if (lookups.length > sqliteLimits.statement_rows) refuseTaken(plan.commit, ledger);
+function takeClaims(db: Database, tenant: Tenant, decision: CommitDecision, ledger: StoredLedger): void {
+  const lookups = lookupsOf(decision);
+  if (lookups.length > sqliteLimits.statement_rows) refuseTaken(decision.commit, ledger);
   try {
     for (let i = 0; i < lookups.length; i += sqliteLimits.statement_rows)
       insertLookups(db, tenant, lookups.slice(i, i + sqliteLimits.statement_rows));
   } catch (error) {
-    if (isConstraint(error)) refuseTaken(plan.commit, ledger);
+    if (isConstraint(error)) refuseTaken(decision.commit, ledger);
     throw error;
   }
 }
@@ -137,19 +137,19 @@ export function insertLookups(db: Database, tenant: Tenant, lookups: readonly Lo
   db.sql(INSERT_LOOKUPS[lookups.length]!).run(...values);
 }
 
-function writeFacts(db: Database, tenant: Tenant, plan: CommitDecision, listed: number): void {
-  const { commit, at, first_seq, entries, rows } = plan;
+function writeFacts(db: Database, tenant: Tenant, decision: CommitDecision, listed: number): void {
+  const { commit, at, first_seq, entries, rows } = decision;
   for (const entry of entries) insertEntry(db, tenant, entry, at);
-  for (const planned of rows) {
-    if (planned.row.seq < first_seq) updateRow(db, tenant, planned, listed);
-    else insertRow(db, tenant, planned);
+  for (const to_write of rows) {
+    if (to_write.row.seq < first_seq) updateRow(db, tenant, to_write, listed);
+    else insertRow(db, tenant, to_write);
   }
-  insertAgentRows(db, plan.agent_rows);
+  insertAgentRows(db, decision.agent_rows);
   for (const { digest, bytes } of commit.objects) insertObject(db, tenant, digest, bytes);
   for (const digest of commit.erase) eraseObject(db, tenant, digest);
 }
 
-export function insertEntry(db: Database, tenant: Tenant, entry: PlannedEntry, at: string): void {
+export function insertEntry(db: Database, tenant: Tenant, entry: EntryToWrite, at: string): void {
   const { seq, hash, peak, kind, signer, bytes } = entry;
   db.sql('INSERT INTO entry (id, hash, peak, at, kind, signer, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)').run(
     idOf(tenant.id, seq),
@@ -166,8 +166,8 @@ export function eraseObject(db: Database, tenant: Tenant, digest: Digest): void 
   db.sql('DELETE FROM object WHERE tenant = ? AND digest = ?').run(tenant.id, digest);
 }
 
-export function insertRow(db: Database, tenant: Tenant, planned: PlannedRow): void {
-  const { row, status, tool, proposer, actor, text } = planned;
+export function insertRow(db: Database, tenant: Tenant, to_write: RowToWrite): void {
+  const { row, status, tool, proposer, actor, text } = to_write;
   db.sql(INSERT_ROW).run(
     rowIdOf(tenant.id, row.name, row.seq),
     tenant.id,
@@ -185,10 +185,10 @@ const INSERT_ROW =
   'INSERT INTO projection (id, tenant, name, key, status, tool, proposer, actor, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)';
 
 /** Entries before `listed` are in the lists. */
-export function updateRow(db: Database, tenant: Tenant, planned: PlannedRow, listed: number): void {
-  const { row, status, tool, text } = planned;
+export function updateRow(db: Database, tenant: Tenant, to_write: RowToWrite, listed: number): void {
+  const { row, status, tool, text } = to_write;
   const id = rowIdOf(tenant.id, row.name, row.seq);
-  if (status !== null && row.seq < listed) moveInLists(db, tenant, id, planned);
+  if (status !== null && row.seq < listed) moveInLists(db, tenant, id, to_write);
   db.sql('UPDATE projection SET status = ?, tool = ?, state = ? WHERE id = ?').run(status, tool, text, id);
 }
 

@@ -190,7 +190,7 @@ export async function expectRecoverable(root: string, before: Record<string, str
   }
   const manifest = loadManifest(root, REPORTS);
   const { paths } = await inspectRun(manifest, root, journalOf(root).lines);
-  for (const { standing } of paths) expect(['untouched', 'done', 'begun']).toContain(standing);
+  for (const { state } of paths) expect(['untouched', 'done', 'begun']).toContain(state);
   const outcome = await rollBack(manifest, { root, journal: journalOf(root) });
   expect(outcome).toMatchObject({ status: 'rolled_back', instructions: [] });
   expect(everything(root)).toEqual(before);

@@ -61,12 +61,12 @@ describe('deriving what a plan would do', () => {
     const protection = (path: string) => (path === 'setup.py' ? ('elevated' as const) : ('free' as const));
     const effect = await derivePlan({ plan: made, root, config_digest: null, protection });
     expect(effect.elevated).toEqual(['setup.py']);
-    for (const [standing, code] of [
+    for (const [access, code] of [
       ['own', 'PLAN_PATH_OWN'],
       ['forbidden', 'PLAN_PATH_FORBIDDEN'],
     ] as const) {
       await expectRefusal(code, () =>
-        derivePlan({ plan: made, root, config_digest: null, protection: () => standing }),
+        derivePlan({ plan: made, root, config_digest: null, protection: () => access }),
       );
     }
   });

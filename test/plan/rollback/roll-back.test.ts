@@ -338,10 +338,8 @@ describe('an inspection', () => {
     writeFileSync(join(root, 'gone'), 'gone');
     chmodSync(join(root, 'gone'), 0o640);
     const { paths, finished } = await inspectRun(manifest, root, journalOf(root).lines);
-    const standings = Object.fromEntries(
-      paths.map(({ checkpoint, standing }) => [checkpoint.file_path, standing]),
-    );
-    expect(standings).toEqual({
+    const states = Object.fromEntries(paths.map(({ checkpoint, state }) => [checkpoint.file_path, state]));
+    expect(states).toEqual({
       a: 'missing',
       'new/deep/n': 'changed',
       b: 'done',

@@ -5,7 +5,13 @@ import { limits } from '../../src/limits.ts';
 import { checkCommit } from '../../src/store/decide.ts';
 import { groupCommit } from '../../src/store/group.ts';
 import { draftBatch } from '../../src/store/postgres/draft.ts';
-import { areProven, MissedRows, NotLoaded, snapshotOf, wantedOf } from '../../src/store/postgres/snapshot.ts';
+import {
+  areProven,
+  loadedRowsOf,
+  MissedRows,
+  NotLoaded,
+  wantedOf,
+} from '../../src/store/postgres/loaded-rows.ts';
 import { begun, claimed, DIGEST, enrolled, erased, issued, ORIGIN, proposed, refused } from './facts.ts';
 import { NOON } from './place.ts';
 
@@ -15,7 +21,7 @@ const EMPTY = { size: 0, last: '0'.repeat(64), at: null, frontier: [] };
 
 describe('what a decision looks at', () => {
   it('is asked for when it was not loaded, and never guessed', () => {
-    const { ledger, learn } = snapshotOf('default');
+    const { ledger, learn } = loadedRowsOf('default');
     for (const look of [
       () => ledger.row('intent', 'a'),
       () => ledger.row('system', 'system'),
@@ -31,9 +37,9 @@ describe('what a decision looks at', () => {
   });
 
   it('can be presumed absent only where the write itself proves it', () => {
-    const snapshot = snapshotOf('default');
-    snapshot.learn(NOTHING, NONE);
-    const { ledger, presumed } = snapshot.presuming();
+    const loaded = loadedRowsOf('default');
+    loaded.learn(NOTHING, NONE);
+    const { ledger, presumed } = loaded.presuming();
     const id = randomUUID();
     const commit = checkCommit(
       { events: [begun(), enrolled('ada'), proposed(id, { proposer: 'ada' })] },
@@ -80,7 +86,7 @@ describe('what a decision looks at', () => {
   });
 
   it('is kept from one commit to the next, but not without end', () => {
-    const { ledger, absorb, learn, trim } = snapshotOf('default');
+    const { ledger, absorb, learn, trim } = loadedRowsOf('default');
     learn(NOTHING, NONE);
     const row = (key: string) => ({ name: 'execution', key, seq: 0, state: {} }) as unknown as Row;
     absorb([row('first')]);

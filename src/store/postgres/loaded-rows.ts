@@ -83,7 +83,7 @@ export interface FoundRows {
 }
 
 /** Rows of one moment, held in memory, so that a decision can look at them without waiting. */
-export interface RowSnapshot {
+export interface LoadedRows {
   /** Throws NotLoaded where nothing is known. */
   readonly ledger: StoredLedger;
   /** Presumes that what is unknown is absent, and remembers where. */
@@ -95,7 +95,7 @@ export interface RowSnapshot {
   trim(): void;
 }
 
-export function snapshotOf(tenant: string): RowSnapshot {
+export function loadedRowsOf(tenant: string): LoadedRows {
   const rows = new Map<string, Row | null>();
   const claims = new Map<string, boolean>();
   const objects = new Map<Digest, boolean>();
