@@ -55,9 +55,9 @@ export async function keepNotifying(keyturn: Keyturn, request: NotifierRequest):
 }
 
 /** With a file that cannot be used there are no notifications, and the service answers all the same. */
-function targetsOf(keyturn: Keyturn): ReturnType<Keyturn['notifyTargets']> | Refusal {
+function targetsOf(keyturn: Keyturn): ReturnType<Keyturn['host']['notifyTargets']> | Refusal {
   try {
-    return keyturn.notifyTargets();
+    return keyturn.host.notifyTargets();
   } catch (error) {
     if (error instanceof Refusal) return error;
     throw error;
@@ -102,7 +102,7 @@ class Channel {
 
   async run(): Promise<void> {
     const { signal } = this.#request;
-    const turn = { state: this.#keyturn.serviceState, name: this.#name, signal };
+    const turn = { state: this.#keyturn.host.serviceState(), name: this.#name, signal };
     while (!signal.aborted) {
       try {
         await inTurn(turn, (mine) => this.#follow(mine));
@@ -115,11 +115,16 @@ class Channel {
   }
 
   async #follow(mine: AbortSignal): Promise<void> {
-    const kept = await this.#keyturn.notifyPlaces.get(this.#name);
+    const kept = await this.#keyturn.host.notifyPlaces().get(this.#name);
     // Another service may have told of more meanwhile; or this one did, and could not write it down.
     const known = kept && this.#place ? furtherOf(kept, this.#place) : (kept ?? this.#place);
     const now = new Date().toISOString();
-    this.#place = known ?? { seq: (await this.#keyturn.queue()).entries, until: now, doubts: [], gone: null };
+    this.#place = known ?? {
+      seq: (await this.#keyturn.host.queue()).entries,
+      until: now,
+      doubts: [],
+      gone: null,
+    };
     if (this.#place.gone === this.#digest) return;
     await this.#keep({ ...this.#place, gone: null });
     const stop = new AbortController();
@@ -170,7 +175,7 @@ class Channel {
     const { look_ms = notifyLimits.due_look_ms } = this.#request;
     while (!signal.aborted) {
       const until = new Date();
-      const begun = await this.#keyturn.begunRuns();
+      const begun = await this.#keyturn.host.begunRuns();
       for (const due of await dueIn(this.#keyturn, this.#place!, until, begun)) {
         const is_told = await this.#tell(due, signal);
         const { doubts } = this.#place!;
@@ -192,7 +197,7 @@ class Channel {
     );
     if (routes.length === 0 || !(await this.#reaches(routes, occasion))) return false;
     const { address } = this.#request;
-    const message = notificationOf({ ...occasion, origin: this.#keyturn.origin, address });
+    const message = notificationOf({ ...occasion, origin: this.#keyturn.host.origin, address });
     return this.#deliver(message, signal);
   }
 
@@ -225,6 +230,6 @@ class Channel {
 
   async #keep(place: NotifyPlace): Promise<void> {
     this.#place = place;
-    await this.#keyturn.notifyPlaces.set(this.#name, place);
+    await this.#keyturn.host.notifyPlaces().set(this.#name, place);
   }
 }
