@@ -77,8 +77,13 @@ export async function measureMcp({ root, cli, filesystem, many, calls }: Asked):
   const files = join(root, 'files');
   mkdirSync(files);
   const server = async (name: string, args: string[]) => {
-    keyturn.configureServer(name, { executable: process.execPath, args, sandbox: 'none', run_as: 'root' });
-    await keyturn.mcp.accept({ looked: await keyturn.lookAtServer(name), reason: 'bench', signer: ada });
+    keyturn.host.configureServer(name, {
+      executable: process.execPath,
+      args,
+      sandbox: 'none',
+      run_as: 'root',
+    });
+    await keyturn.mcp.accept({ looked: await keyturn.host.lookAtServer(name), reason: 'bench', signer: ada });
   };
   await server('fs', [filesystem, files]);
   for (let n = 0; n < SERVERS; n++) await server(`many-${n}`, [many]);

@@ -1,13 +1,11 @@
 import type { AgentContext } from './agent/context.ts';
 import { excerptOfProof } from './audit/excerpt.ts';
 import { auditProof } from './audit/proof.ts';
-import { sign } from './canonical/ed25519.ts';
 import type { Narrower } from './capability/attenuate.ts';
 import { parseConditions } from './capability/conditions.ts';
 import type { Holder } from './capability/proof.ts';
 import { canonicalScope } from './capability/scope.ts';
 import { showEffect } from './display/effect.ts';
-import type { ChildCommand } from './effect/child.ts';
 import { inspectMachine } from './effect/machine.ts';
 import { thisAccount } from './effect/process.ts';
 import { requireSandbox } from './effect/sandbox.ts';
@@ -15,64 +13,47 @@ import { userFor } from './effect/user.ts';
 import type { NamedCaller } from './face/caller.ts';
 import { elsewhere } from './face/elsewhere.ts';
 import { type Face, faceFor, namespacesOn } from './face/face.ts';
-import { type Methods, methodsOf } from './face/verb.ts';
+import { type Host, hostOf } from './face/host.ts';
+import { type Methods, methodsOf, type OpenProject } from './face/verb.ts';
 import { VERBS } from './face/verbs.ts';
 import type { Finder } from './finder/request.ts';
 import type { Account } from './identity/account.ts';
 import { type OpenKey, type Proof, type Signer, signerOf } from './identity/act.ts';
-import { makeToken, nameInToken, tokenShown } from './identity/agent-token.ts';
+import { makeToken } from './identity/agent-token.ts';
 import { requireLabel } from './identity/credential.ts';
 import { type Draft, type Drafting, draftAct, finishDraft, rehearseAct } from './identity/draft.ts';
 import { forgetting, type Passphrase, requirePassphrase } from './identity/passphrase.ts';
-import { activeCredentials, type Principal } from './identity/principal.ts';
+import type { Principal } from './identity/principal.ts';
 import * as auditingFiles from './journey/audit-file.ts';
-import { type Context, requireIntent } from './journey/context.ts';
-import type { IssueAnswer, IssueAsked } from './journey/control-plane.ts';
+import type { Context } from './journey/context.ts';
 import * as enrolling from './journey/enrol.ts';
 import { entriesInFile } from './journey/entries.ts';
-import { type ExecuteRequest, executeOrders } from './journey/execute.ts';
-import type * as executing from './journey/executor.ts';
 import { type FollowRequest, follow } from './journey/follow.ts';
-import { issueFor } from './journey/issue-for.ts';
-import { observeRefusals } from './journey/observe.ts';
-import { begunRuns, queueOf, servedNow } from './journey/queue.ts';
-import { reviewersAdded } from './journey/reviewers.ts';
-import { type LookedServer, lookAtServer } from './journey/servers.ts';
+import { tellingRefusal } from './journey/observe.ts';
 import { storyInFile } from './journey/story.ts';
 import type { Entry } from './ledger/entry.ts';
 import { openHeadOf } from './ledger/head.ts';
 import { limits } from './limits.ts';
 import type { PlanSpec } from './plan/spec.ts';
-import { alone, isLockTaken } from './project/alone.ts';
 import type { BackupRequest } from './project/backup.ts';
 import { type Config, readConfig } from './project/config.ts';
 import { agentOf, journeyContext, telemetryOf } from './project/context.ts';
-import { readTargets } from './project/executor-file.ts';
 import { chooserOf, type FirstHuman, foundProject, makeKey } from './project/found.ts';
 import type { JoinRequest } from './project/join.ts';
 import {
   createAgentKey,
   humanKeyFiles,
-  humanKeysHere,
-  keepHumanKey,
   openHumanKey,
   openKeyFile,
   readAgentKey,
   requireKeyFile,
 } from './project/keys.ts';
 import { type Layout, requireProject } from './project/layout.ts';
-import { keepNonces } from './project/nonces.ts';
-import { type NotifyPositions, notifyPositions } from './project/notify-file.ts';
 import { openLedger } from './project/open.ts';
 import type { RepairRequest } from './project/repair.ts';
 import type { RestoreRequest } from './project/restore.ts';
-import { configureServer } from './project/server-file.ts';
-import { ownServiceState } from './project/service-state.ts';
 import type { CopyRequest } from './project/store.ts';
-import { keepTokenUses, sharedTokenUses, type TokenUses } from './project/token-uses.ts';
-import type { ReasonCode } from './refusal.ts';
 import type { MigrateOptions } from './store/postgres/store.ts';
-import type { Nonces, ServiceState } from './store/store.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { Fault } from './tool/lint.ts';
 import type { Tool } from './tool/registry.ts';
@@ -105,26 +86,14 @@ const now = () => new Date();
 
 type Verbs = typeof VERBS;
 
-/** Without a key it is this host, and without a name the one that keyturn.yaml gives it. */
-export type ExecutorRequest = Omit<executing.AddExecutorRequest, 'public_key' | 'name'> &
-  Partial<Pick<executing.AddExecutorRequest, 'public_key' | 'name'>>;
-
-/** What is known of a name by which a request is signed. */
-export interface KnownKeys {
-  readonly kind: 'human' | 'agent';
-  readonly keys: readonly string[];
-}
-
 /** The public face: one project, its store, and the journey of an intent through it. */
 export class Keyturn {
   readonly layout: Layout;
   readonly config: Config;
-  readonly #context: Context;
+  /** For the service, the executor and the command line of this host. */
+  readonly host: Host;
+  readonly #project: Omit<OpenProject, 'caller'>;
   readonly #telemetry: Telemetry;
-  #token_uses: TokenUses | null = null;
-  #nonces: Nonces | null = null;
-  #notify_positions: NotifyPositions | null = null;
-  #service_state: ServiceState | null = null;
   declare readonly intents: Methods<Verbs['intents']>;
   declare readonly plans: Methods<Verbs['plans']>;
   declare readonly runs: Methods<Verbs['runs']>;
@@ -142,12 +111,6 @@ export class Keyturn {
   declare readonly system: Methods<Verbs['system']>;
   declare readonly ids: Methods<Verbs['ids']>;
   declare readonly mcp: Methods<Verbs['mcp']>;
-  /** Starts an MCP server of keyturn.yaml, looks at all its tools, and ends it. For a human at a terminal: it may not be accepted. */
-  readonly lookAtServer: (server: string) => Promise<LookedServer>;
-  /** Told what servers say unasked. Returns how to end that. */
-  readonly hearServers: Context['upstreams']['hear'];
-  /** The same verbs for a caller whom an entry point identified, who sees what the ledger allows them. */
-  readonly as: (caller: NamedCaller) => Face;
 
   private constructor(
     layout: Layout,
@@ -158,19 +121,16 @@ export class Keyturn {
   ) {
     this.layout = layout;
     this.config = config;
-    this.#context = context;
     this.#telemetry = telemetry;
-    observeRefusals(this, telemetry);
+    this.host = hostOf({ layout, config, context }, telemetry);
     let core: Promise<AgentContext> | null = null;
     const agent = () => (core ??= agentOf(layout, context, finder));
     const project = { layout, config, context, agent };
-    this.as = (caller) => faceFor(project, telemetry, caller);
+    this.#project = project;
     namespacesOn(this, (name) => ({
       ...methodsOf(name, VERBS[name], project, telemetry),
       ...(name === 'ledger' && { follow: (request: FollowRequest) => follow(context, request) }),
     }));
-    this.lookAtServer = (server) => lookAtServer(context, server);
-    this.hearServers = (tell) => context.upstreams.hear(tell);
   }
 
   /** Makes a folder a project: a store, a ledger key, the first human, and starter files that are safe as they are. */
@@ -288,135 +248,50 @@ export class Keyturn {
   static repairStore = async (request: RepairRequest) =>
     (await import('./project/repair.ts')).repairStore(request);
 
-  /** Unlocks the key of a human that is enrolled and in a file here, for one command. Bytes of a passphrase are cleared, also when this refuses. */
-  unlock = (name: string, passphrase: Passphrase): Promise<Signer> =>
-    forgetting(passphrase, async () => {
-      const person = await this.#context.store.find('principal', name);
-      return openHumanKey(name, this.keyFiles().get(name) ?? [], passphrase, person);
-    });
-
-  /** An act up to its signature, for a proof that comes from elsewhere. Nothing is written. */
-  draft = async (who: Drafting, act: (signer: Signer) => Promise<unknown>): Promise<Draft> =>
-    draftAct(who, await this.#context.store.find('principal', who.name), this.#context.clock(), act);
   /** Refuses what would refuse the act, before a human signs. Nothing is written. */
   static rehearse = rehearseAct;
-  /** Ends a draft, also one of another process: the same act, with the proofs of its statements. */
-  finish = <T>(draft: Draft, proofs: readonly Proof[], act: (signer: Signer) => Promise<T>): Promise<T> =>
-    finishDraft(draft, this.#context.clock(), proofs, act);
-
-  /** The account of the operating system in which this acts. */
-  get account(): Account | null {
-    return this.#context.account;
-  }
-
   /** A new secret for an agent, with the digest that `agents.addToken` takes. It is kept nowhere. */
   static makeToken = makeToken;
-  /** Whose token it is now; null where it is none that holds. Its use is kept. */
-  readonly callerWith = async (token: string): Promise<string | null> => {
-    const name = nameInToken(token);
-    const agent = name === null ? null : await this.#context.store.find('principal', name);
-    const shown = agent && tokenShown(agent, token);
-    if (!shown) return null;
-    this.#token_uses ??= this.#tokenUses();
-    this.#token_uses.used(shown.token_id, this.#context.clock());
-    return name;
-  };
 
-  #tokenUses(): TokenUses {
-    const { service_state } = this.#context.store;
-    return service_state ? sharedTokenUses(service_state) : keepTokenUses(this.layout);
+  /** The same verbs for a caller whom an entry point identified, who sees what the ledger allows them. */
+  as(caller: NamedCaller): Face {
+    return faceFor(this.#project, this.#telemetry, caller);
   }
 
-  /** The name of the ledger. Every signature covers it. */
-  get origin(): string {
-    return this.#context.origin;
-  }
-
-  /** The Ed25519 keys that speak for this name now; null where no principal of that name is known by one. */
-  readonly keysOf = async (name: string): Promise<KnownKeys | null> => {
-    const found = await this.#context.store.find('principal', name);
-    if (found === null) return null;
-    const keys = activeCredentials(found).filter((one) => one.kind === 'key');
-    return keys.length === 0 ? null : { kind: found.kind, keys: keys.map((one) => one.public_key) };
-  };
-  /** False where a nonce was taken before, by this process or by another one that serves this project. */
-  readonly takeNonce = (nonce: string, until: Date): Promise<boolean> => {
-    this.#nonces ??= this.#context.store.nonces ?? keepNonces(this.layout);
-    return this.#nonces.take(nonce, until, this.#context.clock());
-  };
-  /** What the services of this project remember together. */
-  get serviceState(): ServiceState {
-    this.#service_state ??= this.#context.store.service_state ?? ownServiceState();
-    return this.#service_state;
-  }
-  /** The time, as everything here has it. */
-  readonly now = (): Date => this.#context.clock();
-
-  /** The names that have a key file here, each with its files. */
-  keyFiles = () => humanKeyFiles(this.layout);
-  /** The public keys in the key files of this name here. */
-  keysHere = (name: string): string[] => humanKeysHere(this.layout, name);
-  createKey = async (name: string, passphrase: Passphrase): Promise<Signer> =>
-    keepHumanKey(this.layout, await makeKey(name, this.layout.root, passphrase));
-
-  /** Writes an MCP server into keyturn.yaml. It starts nothing: a human has to accept it. */
-  configureServer = (server: string, entry: object) => configureServer(this.layout, server, entry);
-
-  /** Runs what is ordered for this host, until the signal. Refused where another process of this host does. */
-  execute = (request: ExecuteRequest) =>
-    alone(this.layout.execute_lock, () => executeOrders(this.#context, request));
-  /** Issues what was ordered, for an executor on a host without a control key. It writes nothing. */
-  issueFor = (executor: string, asked: IssueAsked): Promise<IssueAnswer> =>
-    issueFor(this.#context, executor, asked);
-  /** What the executor of this host signs its requests with. */
-  executorSigner = () => {
-    const { public_key } = this.#context.executor_key();
-    const name = `executor:${public_key}`;
-    return {
-      name,
-      ledger: this.origin,
-      sign: (bytes: Uint8Array) => sign(bytes, this.#context.executor_key().key),
+  /** Unlocks the key of a human that is enrolled and in a file here, for one command. Bytes of a passphrase are cleared, also when this refuses. */
+  unlock(name: string, passphrase: Passphrase): Promise<Signer> {
+    const { context, layout } = this.#project;
+    const open = async () => {
+      const person = await context.store.find('principal', name);
+      return openHumanKey(name, humanKeyFiles(layout).get(name) ?? [], passphrase, person);
     };
-  };
-  /** Where notifications go, by the file of this host alone; and how far each was told. */
-  notifyTargets = () => readTargets(this.layout);
-  get notifyPositions(): NotifyPositions {
-    this.#notify_positions ??= notifyPositions(this.layout, this.#context.store.service_state);
-    return this.#notify_positions;
+    return tellingRefusal(this.#telemetry, 'unlock', () => forgetting(passphrase, open));
   }
-  /** A secret of this host. It is kept nowhere. */
-  secret = async (name: string): Promise<string> => (await this.#context.secrets([name])).get(name)!;
-  /** Starts the command of a target of notifications, which only the file of this host can name. */
-  runNotifier = (command: ChildCommand) => this.#context.starter.run(command);
-  /** Another number whenever something was written since; null where the store cannot tell at once. */
-  written = () => this.#context.store.written?.() ?? null;
-  /** How much waits, in numbers; and each run that began and has no end, with whether nothing works on it. */
-  queue = () => queueOf(this.#context);
-  begunRuns = () => begunRuns(this.#context);
-  /** The part of it that costs little: what is ordered, and who runs it. */
-  served = () => servedNow(this.#context);
-  /** Whom the policies ask to look at an intent now, and did not before it had waited for so long. */
-  reviewersAdded = async (intent_id: string, since: Date): Promise<string[]> =>
-    reviewersAdded(this.#context, await requireIntent(this.#context, intent_id), since);
-  /** Tells the log and the SDK of an operator about something that an entry point did. */
-  observed: Telemetry['span'] = (operation, act, told) => this.#telemetry.span(operation, act, told);
-  /** Why the last commit of this process did not reach the disk; null where it did. A file that failed once takes no more from it. */
-  writeFailure = (): ReasonCode | null => this.#context.writing.failed;
-  /** Whether a process of this host runs what is ordered for it. */
-  isExecuting = () => isLockTaken(this.layout.execute_lock);
-  /** Does something as the one service of this project. Several may share a store that is a server. */
-  asService = <T>(act: () => Promise<T>): Promise<T> =>
-    this.config.store.kind === 'sqlite' ? alone(this.layout.serve_lock, act) : act();
 
-  close = async (): Promise<void> => {
+  /** An act up to its signature, for a proof that comes from elsewhere. Nothing is written. */
+  draft(who: Drafting, act: (signer: Signer) => Promise<unknown>): Promise<Draft> {
+    const { store, clock } = this.#project.context;
+    return tellingRefusal(this.#telemetry, 'draft', async () =>
+      draftAct(who, await store.find('principal', who.name), clock(), act),
+    );
+  }
+
+  /** Ends a draft, also one of another process: the same act, with the proofs of its statements. */
+  finish<T>(draft: Draft, proofs: readonly Proof[], act: (signer: Signer) => Promise<T>): Promise<T> {
+    const { clock } = this.#project.context;
+    return tellingRefusal(this.#telemetry, 'finish', () => finishDraft(draft, clock(), proofs, act));
+  }
+
+  async close(): Promise<void> {
+    const { store, upstreams, starter } = this.#project.context;
     try {
-      await this.#context.store.close();
+      await store.close();
     } finally {
-      this.#context.upstreams.close();
-      this.#context.starter.close();
+      upstreams.close();
+      starter.close();
       this.#telemetry.close();
     }
-  };
+  }
 }
 
 export type { Excerpt } from './audit/excerpt.ts';

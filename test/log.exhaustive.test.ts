@@ -204,7 +204,7 @@ describe('a log', () => {
     await p.keyturn.close();
     const paths = Array.from({ length: 20 }, (_, i) => join(p.root, `other-${i}`));
     const numbers = paths.map((path) => openSync(path, 'a'));
-    await expectRefusal('PASSPHRASE_WEAK', () => p.keyturn.createKey('bob', 'short'));
+    await expectRefusal('PASSPHRASE_WEAK', () => p.keyturn.host.createKey('bob', 'short'));
     await p.keyturn.close();
     for (const number of numbers) closeSync(number);
     expect(paths.map((path) => statSync(path).size)).toEqual(paths.map(() => 0));

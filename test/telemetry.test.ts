@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { buildSync } from 'esbuild';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Keyturn } from '../src/keyturn.ts';
+import { Keyturn, type Signer } from '../src/keyturn.ts';
 import { installLine } from '../src/optional.ts';
 import { openTelemetry, SILENT } from '../src/telemetry.ts';
 import { project, ready, TOOLS } from './support/project.ts';
@@ -39,6 +39,30 @@ describe('telemetry', () => {
     const all = JSON.stringify(seen);
     for (const secret of ['xyzzy', intent_id, hash, p.root]) expect(all).not.toContain(secret);
     expect(all).not.toMatch(/\bada\b/);
+  });
+
+  it('counts what is refused beside the verbs, with its name, and no draft that was drawn up', async () => {
+    const p = await project(TOOLS);
+    const seen = registered();
+    const keyturn = await Keyturn.open({ at: p.root });
+    onTestFinished(() => keyturn.close());
+    const freeze = (signer: Signer) => keyturn.system.freeze({ scope: 'system', reason: 'x', signer });
+    const draft = await keyturn.draft(p.ada, freeze);
+    const later = { ...draft, at: new Date(Date.now() + 3_600_000).toISOString() };
+    await expectRefusal('PASSPHRASE_WRONG', () => keyturn.unlock('ada', 'something else'));
+    await expectRefusal('ACT_CHANGED', () => keyturn.draft(p.ada, async () => {}));
+    await expectRefusal('MADE_IN_FUTURE', () => keyturn.finish(later, [], freeze));
+    await expectRefusal('PASSPHRASE_WEAK', () => keyturn.host.createKey('bo', 'short'));
+    // This one throws, and returns no promise.
+    await expectRefusal('SHAPE_INVALID', async () => keyturn.host.configureServer('odd', {}));
+    const refused = seen.filter(({ name }) => name === 'keyturn.refusals').map(({ facts }) => facts);
+    expect(refused.map((facts) => [facts['keyturn.entry_point'], facts['keyturn.code']])).toEqual([
+      ['unlock', 'PASSPHRASE_WRONG'],
+      ['draft', 'ACT_CHANGED'],
+      ['finish', 'MADE_IN_FUTURE'],
+      ['host.createKey', 'PASSPHRASE_WEAK'],
+      ['host.configureServer', 'SHAPE_INVALID'],
+    ]);
   });
 });
 

@@ -7,7 +7,7 @@ import { addressIn, askingAt } from './service.ts';
 export function controlPlaneAt(keyturn: Keyturn, url: string): ControlPlane {
   const address = addressIn(url);
   return async (asked) => {
-    const { ask } = askingAt(address, {}, keyturn.executorSigner());
+    const { ask } = askingAt(address, {}, keyturn.host.executorSigner());
     const told = await ask('/v1/executor/issue', asked, {}).catch(notDecided);
     const answer = issueAnswer.safeParse(told);
     return answer.success

@@ -20,7 +20,7 @@ import { atTerminal, type Terminal } from './terminal.ts';
 export async function whoActs(keyturn: Opened, as: string | undefined): Promise<string> {
   const principals = (await keyturn.people.list()).principals;
   if (as !== undefined) return requireHuman(principals, as);
-  const here = keyturn.keyFiles();
+  const here = keyturn.host.keyFiles();
   const humans = principals.filter(({ kind, status }) => kind === 'human' && status === 'active');
   const names = humans.map(({ name }) => name).filter((name) => here.has(name));
   if (names.length === 0) refuse('KEY_FILE_INVALID', 'No human of this project has a key file here.');
@@ -128,11 +128,11 @@ export async function actAs<T>(
 }
 
 /** Where the new key of a human is kept: with the project, and where there is none, in a new file. Asked before anything is typed. */
-export function requireKeyPlace({ createKey }: Opened, file: string | undefined): void {
+export function requireKeyPlace({ host }: Opened, file: string | undefined): void {
   requireNew(file);
-  if (createKey && file !== undefined)
+  if (host.createKey && file !== undefined)
     refuse('USAGE', "A human's key is kept in the project: --key-out goes with --agent, or with --service.");
-  if (!createKey && file === undefined)
+  if (!host.createKey && file === undefined)
     refuse('USAGE', 'The key is made on this machine: say with --key-out FILE where it is kept.');
 }
 
@@ -152,12 +152,12 @@ export function requireNew(file: string | undefined): void {
 
 /** A new key of a human, under a new passphrase. Neither the key nor the passphrase leaves this machine. */
 export async function newKey(
-  { createKey, layout }: Opened,
+  { host, layout }: Opened,
   terminal: Terminal,
   name: string,
   file: string | undefined,
 ): Promise<Signer> {
-  if (createKey && layout) return createKey(name, await newPassphrase(terminal, name, layout.root));
+  if (host.createKey && layout) return host.createKey(name, await newPassphrase(terminal, name, layout.root));
   const path = file ?? refuse('USAGE', 'The new key needs a file.');
   return Keyturn.elsewhere.createKeyFile(name, path, await newPassphrase(terminal, name, dirname(path)));
 }

@@ -7,9 +7,10 @@ import { serviceOf } from './service.ts';
 /** What a command works with: every verb, of the project on this machine or of a service, and the key files of who acts. */
 export interface Opened
   extends Face,
-    Pick<Keyturn, 'keyFiles' | 'unlock' | 'close'>,
-    // Where keys of humans are kept: a service keeps none.
-    Partial<Pick<Keyturn, 'createKey' | 'layout' | 'config'>> {
+    Pick<Keyturn, 'unlock' | 'close'>,
+    Partial<Pick<Keyturn, 'layout' | 'config'>> {
+  /** New keys of humans are kept with the project: a service keeps none. */
+  readonly host: Pick<Keyturn['host'], 'keyFiles'> & Partial<Pick<Keyturn['host'], 'createKey'>>;
   /** At a service: the agent that is logged in there, whose key signs each request. Absent where a human is. */
   readonly agent?: string;
   /** At a service: the verbs in requests that this key signs. A login alone only reads. */

@@ -19,7 +19,7 @@ export async function openService(address: string) {
     ...face,
     service: address,
     ...(session === null && { agent: name }),
-    keyFiles: () => new Map<string, string[]>(session === null ? [] : [[name, [key_file]]]),
+    host: { keyFiles: () => new Map<string, string[]>(session === null ? [] : [[name, [key_file]]]) },
     proven: (signer: Signer) =>
       remoteFace(askingAt(address, {}, signing(signer, login.ledger), cliLimits.finish_ms), login),
     unlock: (who: string, passphrase: Passphrase) => unlock(login, who, passphrase),

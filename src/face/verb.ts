@@ -4,8 +4,8 @@ import { guardPlain } from '../canonical/json.ts';
 import { once } from '../canonical/once.ts';
 import { describeIssue } from '../event/event.ts';
 import type { Signer } from '../identity/act.ts';
-import { REHEARSED } from '../identity/draft.ts';
 import type { Context } from '../journey/context.ts';
+import { tellingRefusal } from '../journey/observe.ts';
 import { rehearsed, rehearsing } from '../journey/rehearse.ts';
 import type { Config } from '../project/config.ts';
 import type { Layout } from '../project/layout.ts';
@@ -124,7 +124,7 @@ export type Methods<T extends Verbs> = {
     : (request: RequestOf<T[N]>) => Promise<ResultOf<T[N]>>;
 };
 
-/** For the caller that `who` answers. A refusal is counted with the name of the verb, and with nothing else. */
+/** For the caller that `who` answers. */
 export function methodsOf<T extends Verbs>(
   namespace: string,
   verbs: T,
@@ -134,8 +134,8 @@ export function methodsOf<T extends Verbs>(
 ): Methods<T> {
   const methods = Object.entries(verbs).map(([name, verb]) => [
     name,
-    async (request: object = {}) => {
-      try {
+    (request: object = {}) =>
+      tellingRefusal(telemetry, `${namespace}.${name}`, async () => {
         const caller = await who();
         const { signer } = request as Partial<Signed>;
         const { is_rehearsal, earlier = [], drawn } = signer ?? {};
@@ -144,12 +144,8 @@ export function methodsOf<T extends Verbs>(
         const parsed = requestOf(verb, request);
         const run = () => verb.run(asked, parsed as never);
         // An entry point gives a draft to a human whom it knows, and tells also what the policies say.
-        return await (is_rehearsal && !drawn ? rehearsed(run) : run());
-      } catch (error) {
-        if (error !== REHEARSED) telemetry.refused(`${namespace}.${name}`, error);
-        throw error;
-      }
-    },
+        return is_rehearsal && !drawn ? rehearsed(run) : run();
+      }),
   ]);
   return Object.fromEntries(methods) as Methods<T>;
 }

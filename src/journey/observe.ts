@@ -1,4 +1,5 @@
 import type { Event } from '../event/event.ts';
+import { REHEARSED } from '../identity/draft.ts';
 import type { Engine } from '../policy/engine.ts';
 import type { Commit, Receipt, Store } from '../store/store.ts';
 import { type Facts, SILENT, type Telemetry } from '../telemetry.ts';
@@ -79,27 +80,16 @@ export function observedGrant<T extends { readonly ordered: Event<'order.given'>
   });
 }
 
-type Method = (...given: unknown[]) => unknown;
-
-/** The functions of a face stay what they are. What one of them refuses is told, with its name. */
-export function observeRefusals(face: object, telemetry: Telemetry): void {
-  if (telemetry === SILENT) return;
-  for (const [name, method] of Object.entries(face))
-    if (typeof method === 'function')
-      Object.assign(face, { [name]: observedMethod(name, method as Method, telemetry) });
-}
-
-function observedMethod(name: string, method: Method, telemetry: Telemetry): Method {
+/** What is refused is counted with the name of what was asked for, and with nothing else. A rehearsal that comes to its end was not refused. */
+export function tellingRefusal<T>(telemetry: Telemetry, name: string, act: () => T): T {
   const tell = (error: unknown): never => {
-    telemetry.refused(name, error);
+    if (error !== REHEARSED) telemetry.refused(name, error);
     throw error;
   };
-  return (...given) => {
-    try {
-      const answer = method(...given);
-      return answer instanceof Promise ? answer.catch(tell) : answer;
-    } catch (error) {
-      return tell(error);
-    }
-  };
+  try {
+    const answer = act();
+    return answer instanceof Promise ? (answer.catch(tell) as T) : answer;
+  } catch (error) {
+    return tell(error);
+  }
 }

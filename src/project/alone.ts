@@ -22,18 +22,6 @@ export async function alone<T>(path: string, act: () => Promise<T>): Promise<T> 
   }
 }
 
-/** Whether another process of this host does that now. */
-export async function isLockTaken(path: string): Promise<boolean> {
-  create(path);
-  try {
-    await withLockedFile(path, () => {}, { timeout_ms: 0 });
-    return false;
-  } catch (error) {
-    if (isHeld(error)) return true;
-    throw error;
-  }
-}
-
 function isHeld(error: unknown): boolean {
   return error instanceof Refusal && error.code === 'LOCK_UNAVAILABLE' && error.facts.held === true;
 }

@@ -12,7 +12,7 @@ export interface Lasting {
   readonly who: string;
   /** The verb. */
   readonly entry_point: string;
-  /** What `keyturn.written` said before anything was looked at. */
+  /** What `keyturn.host.written` said before anything was looked at. */
   readonly written: number;
   readonly from: Date;
   readonly until: Date;
@@ -40,10 +40,10 @@ export function againOf(
   // Every header counts, so whatever was asked of them before holds now.
   const keyOf = ({ url, rawHeaders }: IncomingMessage) => `${url}\n${rawHeaders.join('\n')}`;
   const holds = ({ written, from, until, who }: Lasting) => {
-    const now = keyturn.now();
+    const now = keyturn.host.now();
     if (now < from || now >= until) return false;
     try {
-      if (keyturn.written() !== written) return false;
+      if (keyturn.host.written() !== written) return false;
       quota.take(who);
       return true;
     } catch {
@@ -67,7 +67,7 @@ export function againOf(
       outgoing.end(text);
       metrics.answered('read', status, (performance.now() - from_ms) / 1000);
       const about = { kind: 'read', entry_point };
-      void keyturn.observed('request', async () => told, { about, end: () => ({ status }) });
+      void keyturn.host.telemetry.span('request', async () => told, { about, end: () => ({ status }) });
       return true;
     },
     keep: (incoming, response) => {

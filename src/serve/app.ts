@@ -168,7 +168,7 @@ export function appOf(service: HttpService): Hono {
     service.quota.take(`executor:${executor}`);
     const asked = issueAsked.safeParse(await bodyOf(request));
     if (!asked.success) refuse('SHAPE_INVALID', 'An executor asks with {intent_id, hash, order_id}.');
-    return answerWith(issueAnswer, await keyturn.issueFor(executor, asked.data));
+    return answerWith(issueAnswer, await keyturn.host.issueFor(executor, asked.data));
   });
   // For `keyturn mcp` of this account, which tells agents where a human can look.
   if (service.is_local) at(['POST'], '/v1/address', () => answerWith(reached, { address: site.origin }));
@@ -341,7 +341,7 @@ function cookieFor(secret: string, { is_public }: Site): string {
 
 async function answerVerb(service: HttpService, route: Route, request: Request): Promise<Response> {
   // Before the caller is looked up: what is revoked from here on is a change.
-  const written = route.verb.lasts ? service.keyturn.written() : null;
+  const written = route.verb.lasts ? service.keyturn.host.written() : null;
   const caller = await counted(service, request);
   if (route.is_streamed) return streamVerb(caller, service, route, request);
   const end = service.quota.begin(quotaNameOf(caller), 'request');
@@ -399,7 +399,7 @@ async function answerTo(
   const face = webFaceFor(keyturn, caller, route.is_said) as unknown as Verbs;
   const wait = (verb.here as readonly string[]).includes('signal') ? waitOf(request, service.stopping) : null;
   // Before the answer is made: a deadline that passes meanwhile ends it.
-  const from = keyturn.now();
+  const from = keyturn.host.now();
   const value = await waited(
     wait,
     face[namespace]![name]!({ ...asked, ...(wait && { signal: wait.signal }) }),

@@ -36,7 +36,11 @@ export async function callerIn(request: Request, keyturn: Keyturn, sessions: Ses
   }
   if (authorization !== null) {
     const [, token = ''] = /^Bearer ([!-~]{1,256})$/i.exec(authorization) ?? [];
-    return { kind: 'agent', name: (await keyturn.callerWith(token)) ?? refuse('TOKEN_INVALID'), key: null };
+    return {
+      kind: 'agent',
+      name: (await keyturn.host.callerWith(token)) ?? refuse('TOKEN_INVALID'),
+      key: null,
+    };
   }
   const secret = cookieIn(headers.get('cookie') ?? '');
   if (secret === null) return refuse('CALLER_UNPROVEN');
@@ -73,7 +77,7 @@ async function requireActive(keyturn: Keyturn, name: string): Promise<void> {
 
 /** What a key opened ends with it. */
 async function requireKey(keyturn: Keyturn, name: string, key: string): Promise<void> {
-  const known = await keyturn.keysOf(name);
+  const known = await keyturn.host.keysOf(name);
   if (!known?.keys.includes(key)) refuse('MESSAGE_SIGNATURE_INVALID', 'The key was revoked.');
 }
 
@@ -83,7 +87,7 @@ async function signerOf(
   keyturn: Keyturn,
 ): Promise<Exclude<WebCaller, { kind: 'session' }>> {
   const { keyid } = signature;
-  const known = (await keyturn.keysOf(keyid)) ?? refuse('MESSAGE_SIGNATURE_INVALID');
+  const known = (await keyturn.host.keysOf(keyid)) ?? refuse('MESSAGE_SIGNATURE_INVALID');
   const key = await requireSignedBy(request, signature, keyturn, known.keys);
   return { kind: known.kind, name: keyid, key };
 }
@@ -109,18 +113,18 @@ async function requireSignedBy(
   keys: readonly string[],
 ): Promise<string> {
   const { keyid, created, nonce, tag } = signature;
-  if (tag !== keyturn.origin)
-    refuse('MESSAGE_SIGNATURE_INVALID', `The signature is for another ledger than ${keyturn.origin}.`, {
-      ledger: keyturn.origin,
+  if (tag !== keyturn.host.origin)
+    refuse('MESSAGE_SIGNATURE_INVALID', `The signature is for another ledger than ${keyturn.host.origin}.`, {
+      ledger: keyturn.host.origin,
     });
-  const now = keyturn.now().getTime();
+  const now = keyturn.host.now().getTime();
   const until = new Date((created + limits.message_signature_s) * 1000 + limits.clock_skew_ms);
   if (created * 1000 > now + limits.clock_skew_ms || until.getTime() < now) refuse('MESSAGE_REPLAYED');
   const base = signatureBase(request, signature);
   const key = keys.find((one) => verifyEd25519(base, signature.signature, publicKeyOf(one)));
   if (key === undefined) refuse('MESSAGE_SIGNATURE_INVALID');
   requireContentDigest(request.headers, await bodyBytes(request));
-  if (!(await keyturn.takeNonce(sha256(`${keyid}\n${nonce}`), until))) refuse('MESSAGE_REPLAYED');
+  if (!(await keyturn.host.takeNonce(sha256(`${keyid}\n${nonce}`), until))) refuse('MESSAGE_REPLAYED');
   return key;
 }
 

@@ -181,7 +181,7 @@ function callerFor({ keyturn, address, going }: McpRequest, caller: AgentCaller)
     hold_ms: HOLD_MS,
     holders: going.holders,
     has_others: true,
-    hear: keyturn.hearServers,
+    hear: keyturn.host.hearServers,
     entries: (signal) => entriesFromNow(keyturn.ledger, signal),
   };
 }

@@ -17,7 +17,10 @@ export function measured(
     const path = pathOf(request);
     const about = known.get(path) ?? (path === '/v1/events' ? STREAM : OTHER);
     const { kind } = about;
-    const response = await keyturn.observed('request', async () => answer(request), { about, end });
+    const response = await keyturn.host.telemetry.span('request', async () => answer(request), {
+      about,
+      end,
+    });
     metrics.answered(kind, response.status, (performance.now() - from) / 1000);
     return response;
   };

@@ -50,7 +50,7 @@ export interface ServeRequest {
 
 /** Serves until the signal. Refused where a service of this project runs already, or the address is taken. */
 export function serve(keyturn: Keyturn, request: ServeRequest): Promise<void> {
-  return keyturn.asService(() => serveAlone(keyturn, request));
+  return keyturn.host.asService(() => serveAlone(keyturn, request));
 }
 
 async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void> {
@@ -59,13 +59,13 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
   const stopping = new AbortController();
   const trouble: { code: ReasonCode | null } = { code: most === 0 ? null : 'EXECUTOR_UNKNOWN' };
   const { servers, port } = await listen(host, request.port ?? PORT);
-  const sessions = sessionsOf(keyturn.serviceState);
+  const sessions = sessionsOf(keyturn.host.serviceState());
   const reasons = () => reasonsOf(keyturn, trouble.code);
   const routes = routesOf();
   const site = siteOf(host, port, request.public_url);
   const metrics = metricsOf();
   const quota = callerQuotaOf(keyturn.config.service);
-  const queue = lately(() => keyturn.queue().catch(() => null));
+  const queue = lately(() => keyturn.host.queue().catch(() => null));
   const measures = async () => {
     const connections = await Promise.all(servers.map(connectionsOf));
     return metrics.text({
@@ -80,15 +80,15 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
     keyturn,
     sessions,
     site,
-    enrolments: enrolmentsOf(keyturn.serviceState, site, (kept) =>
+    enrolments: enrolmentsOf(keyturn.host.serviceState(), site, (kept) =>
       vouchedFrom(keyturn, actsIn(routes), kept),
     ),
-    login: request.login ? loginBy(request.login, site, keyturn.serviceState) : null,
+    login: request.login ? loginBy(request.login, site, keyturn.host.serviceState()) : null,
     access: request.access ? accessBy(request.access, site) : null,
     is_local: false,
     assets,
     reasons,
-    served: lately(() => keyturn.served().catch(() => null)),
+    served: lately(() => keyturn.host.served().catch(() => null)),
     stopping: stopping.signal,
     metrics,
     measures,
@@ -159,7 +159,7 @@ async function keepExecuting(
       const onReady = () => {
         trouble.code = null;
       };
-      await keyturn.execute({ most, signal, grace_ms, onReady, ...(tell && { tell }) });
+      await keyturn.host.execute({ most, signal, grace_ms, onReady, ...(tell && { tell }) });
     } catch (error) {
       trouble.code = error instanceof Refusal ? error.code : 'INTERNAL';
       await pause(webLimits.executor_again_ms, null, { signal }).catch(() => {});
@@ -170,7 +170,7 @@ async function keepExecuting(
 /** Why nothing should be asked of this service now. */
 async function reasonsOf(keyturn: Keyturn, executor: ReasonCode | null): Promise<ReasonCode[]> {
   const found: ReasonCode[] = executor === null || executor === 'SERVICE_RUNNING' ? [] : [executor];
-  const failed = keyturn.writeFailure();
+  const failed = keyturn.host.writeFailure();
   if (failed !== null) found.push(failed);
   try {
     await keyturn.system.checkClock();

@@ -104,7 +104,7 @@ export async function makeScene(folder: string): Promise<Scene> {
     },
     enrolBob: () =>
       project.inside(async (keyturn) => {
-        const { public_key } = await keyturn.createKey('bob', PASSPHRASE);
+        const { public_key } = await keyturn.host.createKey('bob', PASSPHRASE);
         await keyturn.people.enrol({ name: 'bob', principal: 'human', public_key, signer: alice });
       }),
     policy: (name) => readFileSync(path(name), 'utf8'),

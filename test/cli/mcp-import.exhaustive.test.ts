@@ -172,7 +172,7 @@ describe('a file of a client that cannot be moved', () => {
     const text = JSON.stringify({ mcpServers: { odd, keyturn: { command: NODE, args: ['other.js'] } } });
     const { keyturn, ada, root, file, ask, read, ...p } = await staged('.mcp.json', text);
     await enrolled({ ...p, root, keyturn, ada });
-    keyturn.configureServer('odd', {
+    keyturn.host.configureServer('odd', {
       executable: NODE,
       args: [SERVERS.odd],
       sandbox: 'none',
@@ -182,7 +182,12 @@ describe('a file of a client that cannot be moved', () => {
     const { servers, moved } = await ask({ move: 'scout' });
     expect(moved).toBeNull();
     expect(servers[0]!.problem).toContain('MCP_SERVER_CHANGED');
-    keyturn.configureServer('odd', { executable: NODE, args: odd.args, sandbox: 'none', run_as: 'root' });
+    keyturn.host.configureServer('odd', {
+      executable: NODE,
+      args: odd.args,
+      sandbox: 'none',
+      run_as: 'root',
+    });
     await accepted(keyturn, 'odd', ada);
     await expectRefusal('MCP_CONFIG_MALFORMED', () => ask({ move: 'scout' }));
     expect(read()).toBe(text);

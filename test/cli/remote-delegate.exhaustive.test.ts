@@ -38,7 +38,7 @@ beforeAll(async () => {
   const { address } = service;
   liar = await liarBefore(
     () => address,
-    (asked) => signatureOf({ address, keyturn: { origin } } as never, key, asked),
+    (asked) => signatureOf({ address, keyturn: { host: { origin } } } as never, key, asked),
   );
   far = liar.laptopOf(project, scout);
 });

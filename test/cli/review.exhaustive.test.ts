@@ -258,7 +258,7 @@ describe('approve', () => {
   it('once a second human is enrolled nobody approves what they proposed themselves', async () => {
     await project.inside(async (keyturn) => {
       const signer = await keyturn.unlock('alice', PASSPHRASE);
-      const { public_key } = await keyturn.createKey('bob', 'another passphrase');
+      const { public_key } = await keyturn.host.createKey('bob', 'another passphrase');
       await keyturn.people.enrol({ name: 'bob', principal: 'human', public_key, signer });
     });
     const proposed = await project.talk(

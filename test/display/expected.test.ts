@@ -168,7 +168,7 @@ async function told(
 ) {
   const { statements, at } = await keyturn.draft({ name, public_key: key }, act);
   const deadline = new Date(Date.parse(at) + limits.act_wait_s * 1000).toISOString();
-  const signing = { origin: keyturn.origin, by: name, key, at, deadline };
+  const signing = { origin: keyturn.host.origin, by: name, key, at, deadline };
   return rebuiltAct(statements[0]!, expectedAct(verb, known)!, signing);
 }
 
@@ -181,7 +181,7 @@ async function expectSame(
 ): Promise<void> {
   const { statements, at } = await keyturn.draft({ name, public_key: key }, act);
   const deadline = new Date(Date.parse(at) + limits.act_wait_s * 1000).toISOString();
-  const signing = { origin: keyturn.origin, by: name, key, at, deadline };
+  const signing = { origin: keyturn.host.origin, by: name, key, at, deadline };
   const [theirs] = statements;
   const expected = expectedAct(verb, known)!;
   expect(rebuiltAct(theirs!, expected, signing), verb).toMatchObject({ text: theirs });

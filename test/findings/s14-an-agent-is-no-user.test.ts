@@ -98,7 +98,7 @@ describe('S14: an agent is no user', () => {
 
   it('policies see that a user is not proven', async () => {
     const { keyturn, ada } = place();
-    const { public_key } = await keyturn.createKey('mia', PASSPHRASE);
+    const { public_key } = await keyturn.host.createKey('mia', PASSPHRASE);
     await keyturn.people.enrol({ name: 'mia', principal: 'human', public_key, signer: ada });
     const ask = () => keyturn.conversations.ask({ user_id: 'mia', utterance: 'greet everybody kindly' });
     expect((await ask()).kind).toBe('OUTCOME');

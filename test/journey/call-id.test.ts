@@ -19,8 +19,8 @@ async function agents(): Promise<Project> {
 }
 
 /** What bot's intent under this key is called, as every caller can compute it. */
-const idOf = ({ keyturn: { origin } }: Project, key: string) =>
-  intentIdOfKey({ origin, proposer: 'bot', key });
+const idOf = ({ keyturn: { host } }: Project, key: string) =>
+  intentIdOfKey({ origin: host.origin, proposer: 'bot', key });
 
 /** What scout wants, under an id that bot's call would have. */
 async function taken(p: Project, intent_id: string) {

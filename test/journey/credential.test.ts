@@ -34,7 +34,7 @@ describe('a key that is replaced', () => {
   it('keeps the name: the new file opens it, the old one no longer', async () => {
     const p = await authority();
     const intent = await proposeSay(p);
-    const made = await p.keyturn.createKey('ada', NEW_PASSPHRASE);
+    const made = await p.keyturn.host.createKey('ada', NEW_PASSPHRASE);
     // A file beside the first one, which opens nothing before its key is enrolled.
     expect(readdirSync(p.keyturn.layout.keys).filter((file) => file.startsWith('ada'))).toHaveLength(2);
     await expectRefusal('PASSPHRASE_WRONG', () => p.keyturn.unlock('ada', NEW_PASSPHRASE));
@@ -53,7 +53,7 @@ describe('a key that is replaced', () => {
     expect(
       (await p.keyturn.people.credentials({ name: 'ada' })).credentials.map(({ status }) => status),
     ).toEqual(['revoked', 'active']);
-    expect([...p.keyturn.keyFiles().keys()]).toEqual(['ada']);
+    expect([...p.keyturn.host.keyFiles().keys()]).toEqual(['ada']);
   });
 
   it('is the only one here and was revoked: its file is refused before the passphrase is tried', async () => {

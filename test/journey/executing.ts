@@ -10,7 +10,7 @@ export async function executorOf({ root }: Pick<Project, 'root'>, most = 2, told
   const is_ready = new Promise<void>((done) => {
     ready = done;
   });
-  const done = keyturn.execute({
+  const done = keyturn.host.execute({
     signal: stop.signal,
     grace_ms: 100,
     most,

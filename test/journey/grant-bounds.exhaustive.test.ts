@@ -74,7 +74,7 @@ describe('a grant', () => {
     await accepted(p.keyturn, 'odd', p.ada);
     await expectRefusal('MCP_TOOL_UNKNOWN', () => submit({ how: 'a' }));
     // The same tool in other words.
-    const looked = await p.keyturn.lookAtServer('odd');
+    const looked = await p.keyturn.host.lookAtServer('odd');
     const tools = [{ name: 'act', description: 'other words', inputSchema: { type: 'object' } }];
     await p.keyturn.mcp.accept({
       looked: { accepted: { ...looked.accepted, tools }, replaces: looked.replaces },

@@ -35,8 +35,8 @@ async function answerOf(
   lie: Lie,
   other?: KeyPair,
 ) {
-  const executor = keyturn.executorSigner().name.slice('executor:'.length);
-  const answer = await keyturn.issueFor(executor, { intent_id, hash, order_id });
+  const executor = keyturn.host.executorSigner().name.slice('executor:'.length);
+  const answer = await keyturn.host.issueFor(executor, { intent_id, hash, order_id });
   if ('denied' in answer) throw new Error(answer.words);
   const {
     control_key: public_key,
@@ -51,7 +51,7 @@ async function answerOf(
   const token = mint({ ...root, ...lie(root) }, signer);
   const body = { ...facts, token: sha256(token) };
   const fact = { kind: 'capability.issued', subject: intent_id, body } as const;
-  const issued = signFact(keyturn.origin, 'control', fact, { public_key, key });
+  const issued = signFact(keyturn.host.origin, 'control', fact, { public_key, key });
   return { issued: issued.body, token, decision: answer.decision };
 }
 
@@ -60,7 +60,7 @@ async function executorOf(p: Project, intent: Ordered, lie: Lie): Promise<Execut
   const keyturn = await Keyturn.open({ at: p.root });
   const told: Executed[] = [];
   const stop = new AbortController();
-  const done = keyturn.execute({
+  const done = keyturn.host.execute({
     signal: stop.signal,
     grace_ms: 100,
     most: 1,

@@ -66,7 +66,7 @@ describe('who is asked to look', () => {
     expect(await t.reviewers(intent_id)).toEqual(['bob']);
     t.time.ms += 1_000;
     expect(await t.reviewers(intent_id)).toEqual(['bob', 'carol']);
-    expect(await t.keyturn.reviewersAdded(intent_id, proposed)).toEqual(['carol']);
+    expect(await t.keyturn.host.reviewersAdded(intent_id, proposed)).toEqual(['carol']);
     expect(await t.needed('carol')).toEqual([intent_id]);
     const { status, approvals } = await t.keyturn.intents.get({ intent_id });
     expect([status, approvals]).toEqual(['proposed', []]);

@@ -12,12 +12,12 @@ describe('a token', () => {
     const { token, digest } = Keyturn.makeToken('scout');
     const asked = { name: 'scout', reason: 'a test', signer: p.ada };
     const { token_id } = await p.keyturn.agents.addToken({ ...asked, digest });
-    expect(await p.keyturn.callerWith(token)).toBe('scout');
+    expect(await p.keyturn.host.callerWith(token)).toBe('scout');
     for (const other of ['', 'scout', token.slice(0, -1), Keyturn.makeToken('scout').token])
-      expect(await p.keyturn.callerWith(other)).toBeNull();
+      expect(await p.keyturn.host.callerWith(other)).toBeNull();
     expect(JSON.stringify(await newestOf(p.keyturn, 1000))).not.toContain(token.split('.')[1]);
     await p.keyturn.agents.revokeToken({ ...asked, token_id });
-    expect(await p.keyturn.callerWith(token)).toBeNull();
+    expect(await p.keyturn.host.callerWith(token)).toBeNull();
     await expectRefusal('KEY_REVOKED', () => p.keyturn.agents.revokeToken({ ...asked, token_id }));
     await expectRefusal('KEY_ENROLLED_TWICE', () => p.keyturn.agents.addToken({ ...asked, digest }));
     await p.keyturn.ledger.verify({ deep: true });
@@ -38,6 +38,6 @@ describe('a token', () => {
     for (let i = 1; i < limits.tokens; i++) await add('scout');
     await expectRefusal('TOKEN_TOO_MANY', () => add('scout'));
     await p.keyturn.people.revoke({ name: 'scout', reason: 'left', signer: p.ada });
-    expect(await p.keyturn.callerWith(token)).toBeNull();
+    expect(await p.keyturn.host.callerWith(token)).toBeNull();
   });
 });

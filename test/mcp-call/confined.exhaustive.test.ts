@@ -29,7 +29,7 @@ describe('a server in a sandbox', () => {
       },
       p.files,
     );
-    await expectRefusal('SECRET_MISSING', () => p.keyturn.lookAtServer('odd'));
+    await expectRefusal('SECRET_MISSING', () => p.keyturn.host.lookAtServer('odd'));
     writeFileSync(join(p.root, 'token.txt'), 'a-secret-of-the-host');
     writeSecrets(p.root, { TOKEN: { file: join(p.root, 'token.txt') } });
     for (const server of ['fs', 'odd']) await accepted(p.keyturn, server, p.ada);

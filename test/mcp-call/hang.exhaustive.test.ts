@@ -27,7 +27,7 @@ it(
     // It was accepted, and hangs from now on.
     writeFileSync(join(p.files, 'later.hang'), '');
     const hanging = [
-      expectRefusal('MCP_SERVER_DOWN', () => p.keyturn.lookAtServer('silent')),
+      expectRefusal('MCP_SERVER_DOWN', () => p.keyturn.host.lookAtServer('silent')),
       expectRefusal('MCP_SERVER_DOWN', () => p.keyturn.runs.look({ intent_id, hash })),
     ];
     expect(await turned(p, (await propose('other')).intent_id)).toMatchObject({ result: 'success' });

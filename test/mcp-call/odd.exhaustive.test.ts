@@ -84,7 +84,7 @@ describe('an MCP server that misbehaves', () => {
     LONG,
     async () => {
       const { p } = await odd('dies-at-start');
-      const error = await p.keyturn.lookAtServer('odd').catch((thrown: Refusal) => thrown);
+      const error = await p.keyturn.host.lookAtServer('odd').catch((thrown: Refusal) => thrown);
       const said = String((error as Refusal).facts.said).split('\n');
       expect(said).toHaveLength(10);
       expect(said[0]).toBe('line 20 xxx');
@@ -102,7 +102,7 @@ describe('an MCP server that misbehaves', () => {
       ['nameless', 'MCP_DEFINITION_MALFORMED'],
     ] as const) {
       const { p } = await odd(mode);
-      await expectRefusal(code, () => p.keyturn.lookAtServer('odd'));
+      await expectRefusal(code, () => p.keyturn.host.lookAtServer('odd'));
     }
   });
 
@@ -132,7 +132,7 @@ describe('an MCP server that misbehaves', () => {
     await p.keyturn.intents.approve({ intent_id, hash, signer: p.ada }).catch(() => {});
     await expectRefusal('MCP_SERVER_CHANGED', () => turned(p, intent_id));
     expect((await p.keyturn.mcp.servers()).servers).toMatchObject([{ server: 'odd', status: 'changed' }]);
-    const { changes, replaces } = await p.keyturn.lookAtServer('odd');
+    const { changes, replaces } = await p.keyturn.host.lookAtServer('odd');
     expect(changes.map(({ what }) => what)).toEqual(['how it is started']);
     expect(replaces).not.toBeNull();
     await accepted(p.keyturn, 'odd', p.ada);
@@ -140,7 +140,7 @@ describe('an MCP server that misbehaves', () => {
     await p.keyturn.mcp.remove({ server: 'odd', reason: 'enough', signer: p.ada });
     await expectRefusal('MCP_SERVER_UNACCEPTED', () => propose('late'));
     expect(calls()).toEqual(['new']);
-    await expectRefusal('MCP_SERVER_UNKNOWN', () => p.keyturn.lookAtServer('nobody'));
+    await expectRefusal('MCP_SERVER_UNKNOWN', () => p.keyturn.host.lookAtServer('nobody'));
   });
 
   it(
@@ -148,7 +148,7 @@ describe('an MCP server that misbehaves', () => {
     LONG,
     async () => {
       const { p } = await odd('odd-names');
-      const looked = await p.keyturn.lookAtServer('odd');
+      const looked = await p.keyturn.host.lookAtServer('odd');
       const called = looked.accepted.tools.map(({ name }) => calledName('odd', name));
       expect(new Set(called).size).toBe(5);
       for (const name of called) expect(name).toMatch(/^odd__[A-Za-z0-9_-]{1,59}$/);

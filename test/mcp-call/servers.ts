@@ -52,7 +52,7 @@ export function writeServers(
 
 /** A human looks at a server and accepts it. */
 export async function accepted(keyturn: Keyturn, server: string, signer: Signer): Promise<void> {
-  const looked = await keyturn.lookAtServer(server);
+  const looked = await keyturn.host.lookAtServer(server);
   await keyturn.mcp.accept({ looked, reason: 'I read it', signer });
 }
 

@@ -46,7 +46,7 @@ describe('an MCP server at a URL', () => {
       const p = await reaching({ url: web.url, bearer: 'KEY', ...NEAR });
       await expectRefusal('MCP_SERVER_UNACCEPTED', () => act(p, 'x'));
       expect(web.asked).toEqual([]);
-      const looked = await p.keyturn.lookAtServer('web');
+      const looked = await p.keyturn.host.lookAtServer('web');
       const texts = JSON.stringify(looked.shown);
       for (const words of [web.url, 'LEAVES THIS MACHINE', 'KEY']) expect(texts).toContain(words);
       expect(texts).not.toContain('s3cret');
@@ -111,14 +111,14 @@ describe('an MCP server at a URL', () => {
     async () => {
       const web = await webServer();
       const p = await reaching({ url: web.url });
-      await expectRefusal('MCP_ADDRESS_DENIED', () => p.keyturn.lookAtServer('web'));
+      await expectRefusal('MCP_ADDRESS_DENIED', () => p.keyturn.host.lookAtServer('web'));
       configure(p, { url: 'https://localhost:1/mcp' });
-      await expectRefusal('MCP_SERVER_DOWN', () => p.keyturn.lookAtServer('web'));
+      await expectRefusal('MCP_SERVER_DOWN', () => p.keyturn.host.lookAtServer('web'));
       configure(p, { url: web.url, ...NEAR });
       await accepted(p.keyturn, 'web', p.ada);
       configure(p, { url: `${web.url}/other`, ...NEAR });
       await expectRefusal('MCP_SERVER_CHANGED', () => act(p, 'x'));
-      expect((await p.keyturn.lookAtServer('web')).changes.map(({ what }) => what)).toEqual([
+      expect((await p.keyturn.host.lookAtServer('web')).changes.map(({ what }) => what)).toEqual([
         'how it is reached',
       ]);
       for (const bad of [

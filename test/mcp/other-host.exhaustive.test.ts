@@ -51,7 +51,7 @@ async function apart(tenant: string) {
     await expect.poll(waiting, SOON).toHaveLength(1);
     const { intent_id } = (await waiting())[0]!;
     const { hash } = await p.keyturn.intents.get({ intent_id });
-    const audience = `${p.keyturn.origin}/far`;
+    const audience = `${p.keyturn.host.origin}/far`;
     await p.keyturn.intents.turn({ intent_id, hash, audience, signer: p.ada });
     return intent_id;
   };

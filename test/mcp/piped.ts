@@ -31,7 +31,7 @@ export async function piped(
       link: async () => link,
       hold_ms,
       holders: new Map(),
-      hear: p.keyturn.hearServers,
+      hear: p.keyturn.host.hearServers,
     },
     entries: (signal) => entriesFromNow(p.keyturn.ledger, signal),
   };

@@ -13,7 +13,7 @@ const of = (more: object) => ({
 
 async function shadowed(more: object = { mode: 'shadow' }) {
   const p = await mcpProject(of(more));
-  const looked = await p.keyturn.lookAtServer('fs');
+  const looked = await p.keyturn.host.lookAtServer('fs');
   await p.keyturn.mcp.accept({ looked, reason: 'a trial', signer: p.ada });
   await enrolled(p);
   const entries = async (kind: string) => (await p.keyturn.ledger.entries({ kind } as never)).entries;
@@ -77,7 +77,7 @@ describe('a server in shadow mode', () => {
     const { client } = await gate(p);
     const told = await client.callTool(write(join(p.files, 'a.txt')));
     expect(textOf(told)).toContain('MCP_TOOL_UNKNOWN');
-    const { changes } = await p.keyturn.lookAtServer('fs');
+    const { changes } = await p.keyturn.host.lookAtServer('fs');
     expect(changes.map(({ what }) => what)).toEqual(['which of its tools pass without an approval']);
     expect(await entries('mcp.shadowed')).toEqual([]);
     await accepted(p.keyturn, 'fs', p.ada);

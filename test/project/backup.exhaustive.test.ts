@@ -148,7 +148,7 @@ describe('a restore', () => {
       await expectRefusal('LEDGER_SET_BACK', () => again.intents.turn({ ...named(one), signer: p.ada }));
     const stop = new AbortController();
     const told: unknown[] = [];
-    const executing = again.execute({
+    const executing = again.host.execute({
       most: 2,
       grace_ms: 1_000,
       signal: stop.signal,

@@ -14,7 +14,7 @@ describe('the account of a human who signs over HTTP', () => {
     const cookie = await session(s);
     const bob = await human(s, 'bob');
     const there = await Keyturn.open({ at: s.root, account: OTHER });
-    onTestFinished(there.close);
+    onTestFinished(() => there.close());
     const intent = await proposeSay({ ...s, keyturn: there }, { issuer: 'bot' });
     const request = { intent_id: intent.intent_id, hash: intent.hash };
     for (const path of ['approve', 'turn'])

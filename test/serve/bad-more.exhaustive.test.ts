@@ -231,9 +231,9 @@ describe('a signature', () => {
     const covered = ['@method', '@authority', '@path', '@query', '@path'];
     expect((await callSigned(s, ada, path, undefined, { covered })).status).toBe(401);
     expect((await callSigned(s, ada, path, undefined, { more: ';created=1' })).status).toBe(401);
-    expect((await callSigned(s, ada, path, undefined, { more: `;tag="${s.keyturn.origin}"` })).status).toBe(
-      401,
-    );
+    expect(
+      (await callSigned(s, ada, path, undefined, { more: `;tag="${s.keyturn.host.origin}"` })).status,
+    ).toBe(401);
     expect((await get(good)).status).toBe(200);
   });
 });

@@ -149,7 +149,7 @@ export function asExecutor(
   return async (request: object | string, more: Record<string, string> = {}): Promise<Told> => {
     const body = typeof request === 'string' ? request : JSON.stringify(request);
     const type = { 'content-type': 'application/json' };
-    const headers = await signedHeaders(keyturn.executorSigner(), `${address}${ISSUE}`, body, type);
+    const headers = await signedHeaders(keyturn.host.executorSigner(), `${address}${ISSUE}`, body, type);
     return call({ address }, ISSUE, body, { headers: { ...headers, ...more } });
   };
 }

@@ -68,7 +68,7 @@ async function executorAt({ root }: Pick<Project, 'root'>, address: string) {
   const keyturn = await Keyturn.open({ at: root });
   const told: Executed[] = [];
   const stop = new AbortController();
-  const done = keyturn.execute({
+  const done = keyturn.host.execute({
     signal: stop.signal,
     grace_ms: 100,
     most: 2,
@@ -184,7 +184,7 @@ describe('a request of an executor', () => {
     body: string,
     over: { name?: string; sign?: (bytes: Uint8Array) => string } = {},
   ) {
-    const signer = { ...keyturn.executorSigner(), ...over };
+    const signer = { ...keyturn.host.executorSigner(), ...over };
     return signedHeaders(signer, `${address}${PATH}`, body, { 'content-type': 'application/json' });
   }
 
@@ -218,7 +218,7 @@ describe('a request of an executor', () => {
     // Asking writes nothing: only the claim does.
     expect((await kinds(p, intent_id)).at(-1)).toBe('order.given');
 
-    const own = host.keyturn.executorSigner().name.slice('executor:'.length);
+    const own = host.keyturn.host.executorSigner().name.slice('executor:'.length);
     await p.keyturn.system.revokeExecutor({ public_key: own, reason: 'lost', signer: p.ada });
     expect(refusalIn(await asks(await signed(s, host.keyturn, body)))).toEqual([
       401,
@@ -235,6 +235,6 @@ describe('a request of an executor', () => {
     const answer = await call(s, PATH, body, { headers: { ...(await signed(s, third.keyturn, body)) } });
     expect(answer.body.code).toBe('EXECUTOR_ELSEWHERE');
     rmSync(join(third.root, '.keyturn', 'keys', 'executor.seed'));
-    await expectRefusal('EXECUTOR_UNKNOWN', async () => third.keyturn.executorSigner());
+    await expectRefusal('EXECUTOR_UNKNOWN', async () => third.keyturn.host.executorSigner());
   }, 120_000);
 });

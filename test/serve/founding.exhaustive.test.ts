@@ -77,7 +77,7 @@ describe('a project that a passkey founds', () => {
 
     const safe = join(scratch(), 'safe');
     mkdirSync(safe);
-    const [file, ...others] = keyturn.keyFiles().get('ada')!;
+    const [file, ...others] = keyturn.host.keyFiles().get('ada')!;
     expect(others).toEqual([]);
     renameSync(file!, join(safe, 'ada.json'));
     await expectRefusal('KEY_FILE_INVALID', () => keyturn.unlock('ada', passphrase));

@@ -114,14 +114,17 @@ describe('a draft', () => {
     // The same human with the same key, in a project of another id.
     const p = await authority(() => new Date());
     const other = { ...p, ...(await serving(p)) };
-    expect([p.ada.public_key, p.keyturn.origin === s.keyturn.origin]).toEqual([s.ada.public_key, false]);
+    expect([p.ada.public_key, p.keyturn.host.origin === s.keyturn.host.origin]).toEqual([
+      s.ada.public_key,
+      false,
+    ]);
     const at = '/v1/system/freeze';
     const drawn = await call(other, at, { request: FREEZE, by: 'ada' }, { cookie: await session(other) });
     const finished = { request: FREEZE, draft: drawn.body.draft, proofs: await proved(drawn, p.ada) };
     expect(refusalIn(await call(s, at, finished, { cookie }))).toEqual([409, 'ACT_CHANGED']);
     expect((await s.keyturn.system.get()).freezes).toEqual([]);
     const scout = await keyed(s);
-    const foreign = await callSigned(s, scout, '/v1/intents/list', {}, { tag: other.keyturn.origin });
+    const foreign = await callSigned(s, scout, '/v1/intents/list', {}, { tag: other.keyturn.host.origin });
     expect(refusalIn(foreign)).toEqual([401, 'MESSAGE_SIGNATURE_INVALID']);
   });
 });

@@ -28,7 +28,7 @@ describe('the id of an intent that an agent proposes with its key', () => {
   it('is not that which another agent will have by its idempotency key', async () => {
     const s = await service();
     const scout = await keyed(s);
-    const id = intentIdOfKey({ origin: s.keyturn.origin, proposer: 'bot', key: KEY });
+    const id = intentIdOfKey({ origin: s.keyturn.host.origin, proposer: 'bot', key: KEY });
     const finished = await callSigned(s, scout, PROPOSE, await madeUp(s, scout, id));
     expect(finished.status).toBe(200);
     expect(finished.body.intent_id).not.toBe(id);

@@ -69,7 +69,7 @@ describe('a signed request', () => {
     const sign = async (bytes: Uint8Array) => (await scout.sign([bytes]))[0] as string;
     const { intents } = createClient({
       address: s.address,
-      signer: { name: 'scout', ledger: s.keyturn.origin, sign },
+      signer: { name: 'scout', ledger: s.keyturn.host.origin, sign },
     });
     const { draft, request } = await intents.propose.draft({ request: SAY, by: 'scout' });
     const proofs = await scout.sign(draft.statements.map((one) => Buffer.from(one)));

@@ -64,7 +64,7 @@ async function notifying({ root }: Pick<Project, 'root'>) {
     await keyturn.close();
   };
   onTestFinished(stop);
-  await until(async () => (await keyturn.notifyPositions.get('hook')) !== null);
+  await until(async () => (await keyturn.host.notifyPositions().get('hook')) !== null);
   return { keyturn, stop };
 }
 
@@ -72,7 +72,7 @@ type Notifying = Awaited<ReturnType<typeof notifying>>;
 
 /** The notifier looked at what is due, a few times after now. */
 async function looked({ keyturn }: Notifying): Promise<void> {
-  const at = async () => (await keyturn.notifyPositions.get('hook'))!.until;
+  const at = async () => (await keyturn.host.notifyPositions().get('hook'))!.until;
   for (let times = 0; times < 3; times += 1) {
     const before = await at();
     await until(async () => (await at()) > before);
@@ -121,10 +121,10 @@ describe.each(Object.entries(places))('a run in doubt, with %s', (_, place) => {
     routed(p, port);
     const execution_id = await claimElsewhere(p, await open(), await granted(p));
     const at = await Keyturn.open({ at: p.root });
-    onTestFinished(at.close);
+    onTestFinished(() => at.close());
     const shares = place !== places.SQLite;
     const hosts = {
-      service_state: shares ? at.serviceState : null,
+      service_state: shares ? at.host.serviceState() : null,
       runs_folder: join(p.root, '.keyturn', 'runs'),
     };
     let end: () => void = () => {};

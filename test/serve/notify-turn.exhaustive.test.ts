@@ -47,7 +47,7 @@ async function notifying({ root }: Shared, delays_ms: readonly number[]): Promis
     await done;
     await keyturn.close();
   });
-  await until(async () => (await keyturn.notifyPositions.get('hook')) !== null);
+  await until(async () => (await keyturn.host.notifyPositions().get('hook')) !== null);
 }
 
 describe('a service that loses its turn to notify', () => {

@@ -148,7 +148,7 @@ describe('a webhook', () => {
     const other = await target(200);
     const { url, heard } = await target(other.url);
     targets(p, `hook: { webhook: "${url}", secret: HOOK, ${LOCAL} }`);
-    const hook = p.keyturn.notifyTargets().targets.get('hook')!;
+    const hook = p.keyturn.host.notifyTargets().targets.get('hook')!;
     const message = testMessage('http://localhost', new Date().toISOString());
     const tried = await deliver(p.keyturn, hook, message, AbortSignal.timeout(60_000));
     expect(tried).toMatchObject({ outcome: 'failed', code: 'NOTIFY_FAILED', status: 307 });
@@ -193,7 +193,7 @@ describe('a webhook', () => {
     const p = await authority();
     const { url } = await target(null);
     targets(p, `hook: { webhook: "${url}", secret: HOOK, timeout_s: 1, ${LOCAL} }`);
-    const hook = p.keyturn.notifyTargets().targets.get('hook')!;
+    const hook = p.keyturn.host.notifyTargets().targets.get('hook')!;
     const message = testMessage('http://localhost', new Date().toISOString());
     const tried = await deliver(p.keyturn, hook, message, AbortSignal.timeout(60_000));
     expect(tried).toMatchObject({ outcome: 'failed', code: 'NOTIFY_FAILED' });
@@ -218,7 +218,7 @@ describe('a target', () => {
     const message = testMessage('http://localhost', new Date().toISOString());
     for (const host of hosts) {
       targets(p, `hook: { webhook: "https://${host}:${port}/", secret: HOOK }`);
-      const hook = p.keyturn.notifyTargets().targets.get('hook')!;
+      const hook = p.keyturn.host.notifyTargets().targets.get('hook')!;
       const tried = await deliver(p.keyturn, hook, message, AbortSignal.timeout(30_000));
       expect([host, tried.code]).toEqual([host, 'NOTIFY_ADDRESS_DENIED']);
     }

@@ -54,7 +54,7 @@ export function signatureOf(s: Service, key: OpenKey, wanted: Signing): Record<s
     `keyid="${wanted.keyid ?? key.name}"`,
     `alg="${wanted.alg ?? 'ed25519'}"`,
     `nonce="${wanted.nonce ?? randomUUID()}"`,
-    `tag="${wanted.tag ?? s.keyturn.origin}"`,
+    `tag="${wanted.tag ?? s.keyturn.host.origin}"`,
   ].join(';');
   const params = `(${covered.map((one) => `"${one}"`).join(' ')});${parameters}${wanted.more ?? ''}`;
   const lines = covered.map((one) => `"${one}": ${values[one] ?? ''}`);

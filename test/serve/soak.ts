@@ -152,8 +152,8 @@ export async function soakService(
   };
   /** Turned by a human, and again where the order lapsed while no executor was there. A run in doubt is settled. */
   const ended = async ({ intent_id, word, to }: Asked) => {
-    const { intents, runs, origin } = p.keyturn;
-    const audience = to === null ? {} : { audience: `${origin}/${to}` };
+    const { intents, runs, host } = p.keyturn;
+    const audience = to === null ? {} : { audience: `${host.origin}/${to}` };
     let turns = 0;
     await until(async () => {
       const state = await intents.get({ intent_id });

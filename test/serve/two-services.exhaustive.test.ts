@@ -60,7 +60,7 @@ describe('two services over one ledger, each with a control key of its own', () 
     ])
       await keyturn.system.addExecutor({ name, labels: ['executor'], reason: 'a test', signer: p.ada });
     const turned = async (executor: string) => {
-      const audience = `${p.keyturn.origin}/${executor}`;
+      const audience = `${p.keyturn.host.origin}/${executor}`;
       const effect = { kind: 'tool', tool: 'say', arguments: { word: executor } } as const;
       const { intent_id, hash } = await p.keyturn.intents.propose({
         declared_goal: 'Say.',
@@ -182,17 +182,17 @@ describe('what two services remember together', () => {
       writeFileSync(join(root, '.keyturn', 'executor.yaml'), text, { mode: 0o600 });
     }
     const [a, b] = [await serving(p), await serving(other)];
-    const ready = async () => (await p.keyturn.notifyPositions.get('hook')) !== null;
+    const ready = async () => (await p.keyturn.host.notifyPositions().get('hook')) !== null;
     await until(ready);
     const asked = async (word: string) => {
       const effect = { kind: 'tool', tool: 'say', arguments: { word } } as const;
       const { intent_id } = await p.keyturn.intents.propose({ declared_goal: 'Say.', effect, signer: p.ada });
       return intent_id;
     };
-    const told = async () => (await p.keyturn.notifyPositions.get('hook'))!.seq;
+    const told = async () => (await p.keyturn.host.notifyPositions().get('hook'))!.seq;
     for (let n = 0; n < 10; n += 1) await asked(String(n));
     // What is under way when a service stops is sent again, under the same id, after the next start.
-    const isOver = async () => (await told()) >= (await p.keyturn.queue()).entries;
+    const isOver = async () => (await told()) >= (await p.keyturn.host.queue()).entries;
     await until(isOver);
     expect([heard.length, new Set(heard).size]).toEqual([10, 10]);
     await a.stop();

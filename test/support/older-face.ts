@@ -151,6 +151,7 @@ const NAMESPACES = ['plans', 'runs', 'people', 'agents', 'policies', 'tools', 's
 const open = Keyturn.open;
 Keyturn.open = async (options) => {
   const keyturn = await open.call(Keyturn, options);
+  if (!Object.hasOwn(keyturn, 'host')) Object.assign(keyturn, { host: keyturn });
   if (Object.hasOwn(keyturn.intents ?? {}, 'grant')) return keyturn;
   const flat = keyturn as unknown as Flat;
   const journey = journeyOf(flat);

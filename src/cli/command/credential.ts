@@ -98,13 +98,13 @@ async function wanted(keyturn: Opened, call: Call, { reason, label }: Want, by: 
 async function whoAdds(keyturn: Keyturn, as: string | undefined): Promise<string> {
   const { principals } = await keyturn.people.list();
   const humans = principals.filter(({ kind, status }) => kind === 'human' && status === 'active');
-  const is_alone = as === undefined && humans.length === 1 && !keyturn.keyFiles().has(humans[0]!.name);
+  const is_alone = as === undefined && humans.length === 1 && !keyturn.host.keyFiles().has(humans[0]!.name);
   return is_alone ? humans[0]!.name : whoActs(keyturn, as);
 }
 
 /** No key file here is one of theirs, and they have a passkey. */
 function hasOnlyPasskeys(keyturn: Keyturn, person: Principal): boolean {
-  const here = keyturn.keysHere(person.name);
+  const here = keyturn.host.keysHere(person.name);
   const active = activeCredentials(person);
   return (
     !active.some(({ public_key }) => here.includes(public_key)) &&

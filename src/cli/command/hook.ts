@@ -40,7 +40,7 @@ function callerOf(keyturn: Keyturn, { options }: Call) {
     client,
     name,
     signer: existsSync(path) ? Keyturn.agentSigner(name, path) : null,
-    face: keyturn.as({ name, account: keyturn.account }),
+    face: keyturn.as({ name, account: keyturn.host.account }),
     root,
     waiting: (intent_id: string) =>
       [...thisProgram(), 'wait', intent_id, '--output', '--project', root].map(quoted).join(' '),

@@ -61,7 +61,7 @@ function byPasskey({ options }: Call, at: string, name: string): Promise<Keyturn
 
 function credentialLines(keyturn: Keyturn, name: string, lone: string | null): string[] {
   if (lone !== null) return [lone];
-  const [file = ''] = keyturn.keyFiles().get(name) ?? [];
+  const [file = ''] = keyturn.host.keyFiles().get(name) ?? [];
   return [`Keep the recovery key elsewhere, and away from the passkey: ${file}`];
 }
 

@@ -42,7 +42,10 @@ export async function addKeyFile(keyturn: Keyturn, wanted: Wanted): Promise<Verb
   const { public_key } = generateKeyPair();
   await keyturn.draft({ name: by, public_key: key }, act({ name, public_key, sign: async () => [] }));
   return atTerminal(async (terminal) => {
-    const holder = await keyturn.createKey(name, await newPassphrase(terminal, name, keyturn.layout.root));
+    const holder = await keyturn.host.createKey(
+      name,
+      await newPassphrase(terminal, name, keyturn.layout.root),
+    );
     const open = () => opened(keyturn, wanted, holder, act(holder));
     const first = await open();
     await showAll(terminal, linesOf(wanted, holder.public_key));

@@ -35,7 +35,7 @@ async function copied(keyturn: Keyturn, file: ClientFile, is_dry: boolean): Prom
   const servers = [...file.servers].map(([from, one]) =>
     attempted(from, (server) => {
       const entry = entryOf(one);
-      if (!is_dry) keyturn.configureServer(server, entry);
+      if (!is_dry) keyturn.host.configureServer(server, entry);
     }),
   );
   const result: Result<'mcp import'> = { servers, moved: null };

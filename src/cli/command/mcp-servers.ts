@@ -13,7 +13,7 @@ import type { Result } from '../schema.ts';
 import { table } from '../table.ts';
 import { pairsOf } from './propose.ts';
 
-type Looked = Awaited<ReturnType<Keyturn['lookAtServer']>>;
+type Looked = Awaited<ReturnType<Keyturn['host']['lookAtServer']>>;
 
 export function add(call: Call): Promise<Answer> {
   const [name = '', program = '', ...args] = call.operands;
@@ -21,7 +21,7 @@ export function add(call: Call): Promise<Answer> {
     ? remoteEntryOf(program, args, call.options)
     : { executable: programAt(program), args, ...entryOf(call.options) };
   return writingHere(call, async (keyturn) => {
-    keyturn.configureServer(name, entry);
+    keyturn.host.configureServer(name, entry);
     return lookAndAccept(keyturn, name, call.options);
   });
 }
@@ -33,7 +33,7 @@ export function accept(call: Call): Promise<Answer> {
 
 async function lookAndAccept(keyturn: Keyturn, name: string, options: Options): Promise<Answer> {
   const by = await whoActs(keyturn, options.as);
-  const looked = await keyturn.lookAtServer(name);
+  const looked = await keyturn.host.lookAtServer(name);
   const result: Result<'mcp accept'> = await actAs(
     keyturn,
     by,
@@ -66,7 +66,7 @@ function screen({ shown, changes }: Looked, columns: number): string[] {
 export function diff(call: Call): Promise<Answer> {
   const [name = ''] = call.operands;
   return readingHere(call, async (keyturn) => {
-    const { digest, replaces, changes } = await keyturn.lookAtServer(name);
+    const { digest, replaces, changes } = await keyturn.host.lookAtServer(name);
     const result: Result<'mcp diff'> = {
       server: name,
       accepted: replaces,

@@ -44,12 +44,12 @@ function callerOf(keyturn: Keyturn, { options }: Call): McpCaller {
   return {
     name,
     signer: name !== null && path !== null ? Keyturn.agentSigner(name, path) : null,
-    face: name === null ? keyturn : keyturn.as({ name, account: keyturn.account }),
+    face: name === null ? keyturn : keyturn.as({ name, account: keyturn.host.account }),
     ask: keyturn.conversations.ask,
     link: consoleOf(keyturn),
     hold_ms: holdOf(options.hold),
     holders: new Map(),
-    hear: keyturn.hearServers,
+    hear: keyturn.host.hearServers,
     entries: (signal) => entriesFromNow(keyturn.ledger, signal),
   };
 }

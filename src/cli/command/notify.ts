@@ -11,7 +11,7 @@ export async function test(call: Call): Promise<Answer> {
   const { deliver } = await import('../../serve/notify/deliver.ts');
   const { testMessage } = await import('../../serve/notify/message.ts');
   return readingHere(call, async (keyturn) => {
-    const { address, targets } = keyturn.notifyTargets();
+    const { address, targets } = keyturn.host.notifyTargets();
     const names = wanted === undefined ? [...targets.keys()] : [wanted];
     if (names.length === 0) refuse('NOTIFY_TARGET_UNKNOWN', 'This host has no target of notifications.');
     const found: Result<'notify test'>['targets'] = [];

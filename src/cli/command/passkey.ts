@@ -46,7 +46,7 @@ export function addPasskey(
 /** The key in a file here that will vouch. It is part of what is signed, so it is chosen before the passphrase is typed. */
 async function keyHere(keyturn: Keyturn, by: string): Promise<string> {
   const person = (await keyturn.people.list()).principals.find(({ name }) => name === by)!;
-  const here = keyturn.keysHere(by);
+  const here = keyturn.host.keysHere(by);
   return onlyKeyOf({
     ...person,
     credentials: person.credentials.filter((one) => here.includes(one.public_key)),
@@ -67,7 +67,7 @@ function passkeyIn(keyturn: Keyturn, statement: Buffer, { name, by, label }: Wan
   const { origin, kind, subject, body } = JSON.parse(statement.toString('utf8'));
   const { credential } = body ?? {};
   const is_asked =
-    origin === keyturn.origin &&
+    origin === keyturn.host.origin &&
     kind === 'credential.added' &&
     subject === name &&
     body.by === by &&

@@ -84,7 +84,7 @@ async function signedIn<T>(
 ): Promise<T> {
   // A service takes the proposal of a human only with a signature. An agent that is logged in there has no key file of a human.
   const is_human_there =
-    keyturn.service !== undefined && agentKey === undefined && keyturn.keyFiles().size > 0;
+    keyturn.service !== undefined && agentKey === undefined && keyturn.host.keyFiles().size > 0;
   if (sign || is_human_there) return actAs(keyturn, await whoActs(keyturn, by), propose);
   if (agentKey === undefined) return propose();
   return propose(by === undefined ? await ownerOf(keyturn, agentKey) : Keyturn.agentSigner(by, agentKey));

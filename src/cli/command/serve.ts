@@ -96,7 +96,7 @@ export function execute(call: Call): Promise<Answer> {
   const most = mostOf(call);
   const { controlPlane } = call.options;
   return stoppable(call, async (keyturn, rest) =>
-    keyturn.execute({
+    keyturn.host.execute({
       ...rest,
       most,
       ...(controlPlane !== undefined && {

@@ -30,7 +30,7 @@ export async function deliver(
       return { outcome: 'failed', status: null, code: refusal.code, words: refusal.message };
     }
   };
-  return keyturn.observed('notify', attempt, {
+  return keyturn.host.telemetry.span('notify', attempt, {
     about,
     end: ({ outcome, status, code }) => ({
       result: outcome,
@@ -59,7 +59,7 @@ async function sent(
   }
   const body = JSON.stringify({ type: message.type, timestamp: message.timestamp, data: message.data });
   const timestamp_s = Math.floor(Date.now() / 1000);
-  const secret = await keyturn.secret(target.secret);
+  const secret = await keyturn.host.secret(target.secret);
   const headers = {
     'webhook-id': message.id,
     'webhook-timestamp': String(timestamp_s),
@@ -82,7 +82,7 @@ async function toldByCommand(
   abort: AbortSignal,
 ): Promise<Delivery> {
   const env = { KEYTURN_NOTIFICATION: JSON.stringify(message), PATH: process.env.PATH ?? '' };
-  const { started, exit_code, timed_out } = await keyturn.runNotifier({
+  const { started, exit_code, timed_out } = await keyturn.host.runNotifier({
     argv: command,
     env,
     cwd: '/',

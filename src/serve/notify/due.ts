@@ -7,7 +7,7 @@ export async function dueIn(
   keyturn: Keyturn,
   position: NotifyPosition,
   until: Date,
-  begun: Awaited<ReturnType<Keyturn['begunRuns']>>,
+  begun: Awaited<ReturnType<Keyturn['host']['begunRuns']>>,
 ): Promise<Occasion[]> {
   const from_ms = Date.parse(position.until);
   const { remind_before_s, escalate_after_s } = keyturn.config.notify;
@@ -22,7 +22,7 @@ export async function dueIn(
     if (isDue(Date.parse(about.proposed_at) + escalate_after_s * 1000))
       found.push({ event: 'escalation', occasion: about.intent_id, at, about });
     if (about.reviewers === null) continue;
-    const added = await keyturn.reviewersAdded(about.intent_id, new Date(from_ms));
+    const added = await keyturn.host.reviewersAdded(about.intent_id, new Date(from_ms));
     if (added.length > 0)
       found.push({ event: 'escalation', occasion: [about.intent_id, ...added].join(' '), at, about, added });
   }

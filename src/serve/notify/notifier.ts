@@ -55,9 +55,9 @@ export async function keepNotifying(keyturn: Keyturn, request: NotifierRequest):
 }
 
 /** With a file that cannot be used there are no notifications, and the service answers all the same. */
-function targetsOf(keyturn: Keyturn): ReturnType<Keyturn['notifyTargets']> | Refusal {
+function targetsOf(keyturn: Keyturn): ReturnType<Keyturn['host']['notifyTargets']> | Refusal {
   try {
-    return keyturn.notifyTargets();
+    return keyturn.host.notifyTargets();
   } catch (error) {
     if (error instanceof Refusal) return error;
     throw error;
@@ -102,7 +102,7 @@ class Channel {
 
   async run(): Promise<void> {
     const { signal } = this.#request;
-    const turn = { state: this.#keyturn.serviceState, name: this.#name, signal };
+    const turn = { state: this.#keyturn.host.serviceState(), name: this.#name, signal };
     while (!signal.aborted) {
       try {
         await inTurn(turn, (mine) => this.#follow(mine));
@@ -115,12 +115,12 @@ class Channel {
   }
 
   async #follow(mine: AbortSignal): Promise<void> {
-    const kept = await this.#keyturn.notifyPositions.get(this.#name);
+    const kept = await this.#keyturn.host.notifyPositions().get(this.#name);
     // Another service may have told of more meanwhile; or this one did, and could not write it down.
     const known = kept && this.#position ? furtherOf(kept, this.#position) : (kept ?? this.#position);
     const now = new Date().toISOString();
     this.#position = known ?? {
-      seq: (await this.#keyturn.queue()).entries,
+      seq: (await this.#keyturn.host.queue()).entries,
       until: now,
       doubts: [],
       gone: null,
@@ -175,7 +175,7 @@ class Channel {
     const { look_ms = notifyLimits.due_look_ms } = this.#request;
     while (!signal.aborted) {
       const until = new Date();
-      const begun = await this.#keyturn.begunRuns();
+      const begun = await this.#keyturn.host.begunRuns();
       for (const due of await dueIn(this.#keyturn, this.#position!, until, begun)) {
         const is_told = await this.#tell(due, signal);
         const { doubts } = this.#position!;
@@ -197,7 +197,7 @@ class Channel {
     );
     if (routes.length === 0 || !(await this.#reaches(routes, occasion))) return false;
     const { address } = this.#request;
-    const message = notificationOf({ ...occasion, origin: this.#keyturn.origin, address });
+    const message = notificationOf({ ...occasion, origin: this.#keyturn.host.origin, address });
     return this.#deliver(message, signal);
   }
 
@@ -230,6 +230,6 @@ class Channel {
 
   async #keep(position: NotifyPosition): Promise<void> {
     this.#position = position;
-    await this.#keyturn.notifyPositions.set(this.#name, position);
+    await this.#keyturn.host.notifyPositions().set(this.#name, position);
   }
 }
