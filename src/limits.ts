@@ -217,7 +217,7 @@ export const limits = {
   passphrase_bytes: 1024,
   /** How much of it is judged: far more than anything that is guessed early, and what follows cannot make it weaker. */
   passphrase_judged_bytes: 128,
-  /** How often a terminal asks for a passphrase, or for the code of what is approved. */
+  /** How often a terminal asks for a passphrase, a yes or a no, or what has to be typed before something is done. */
   tries: 3,
   /** How many guesses a passphrase must cost, as a power of ten. At 0.4 s for each, 10 is 127 years of one core. */
   passphrase_guesses_log10: 10,
