@@ -1,8 +1,8 @@
 /**
  * Every limit of Keyturn, each with its reason. A limit is a bound that a caller, a file or a moment can meet: the most bytes, rows or tries,
  * how long something is waited for, how often it is looked at, how long it is kept and how many are remembered. Units are part of the name.
- * What is no limit stands with its code: the size of a field in a schema, a constant of a format, a protocol or a kernel, a unit of time,
- * the layout of a screen, and the weights of a search.
+ * What is no limit stands with its code: a constant of a format, a protocol or a kernel, a scale, a unit of time, the layout of a screen, and
+ * the weights of a search.
  */
 
 const KiB = 1024;
@@ -37,6 +37,8 @@ export const limits = {
   tools: 1000,
   parameters: 64,
   bindings: 100_000,
+  /** Items of an argument that is a list. */
+  list_items: 10_000,
   /** All of argv. The kernel's own limit is 2 MiB with the environment. */
   argv_bytes: 512 * KiB,
   /** Captured output of one stream: kept in the store for good, shown to a person. */
@@ -85,6 +87,14 @@ export const limits = {
   sandbox_file_mb_default: 1024,
   /** /tmp and /dev/shm are in memory, and count against no process. */
   sandbox_tmp_mb_default: 256,
+  /** What an entry may say: more than any machine has, and as little as a program can start with. */
+  sandbox_memory_mb: 16 * MiB,
+  sandbox_memory_mb_min: 16,
+  sandbox_processes: 100_000,
+  sandbox_open_files: 1 * MiB,
+  sandbox_open_files_min: 16,
+  sandbox_file_mb: 1 * MiB,
+  sandbox_tmp_mb: 1 * MiB,
   /** Folders beneath the binds of one run: each is searched for the keys of another project first. Takes a second or two. */
   sandbox_folders: 20_000,
   /** In folders that a tool may only read. Each is covered by a mount of its own. */
@@ -217,7 +227,7 @@ export const limits = {
   passphrase_bytes: 1024,
   /** How much of it is judged: far more than anything that is guessed early, and what follows cannot make it weaker. */
   passphrase_judged_bytes: 128,
-  /** How often a terminal asks for a passphrase, or for the code of what is approved. */
+  /** How often a terminal asks for a passphrase, a yes or a no, or what has to be typed before something is done. */
   tries: 3,
   /** How many guesses a passphrase must cost, as a power of ten. At 0.4 s for each, 10 is 127 years of one core. */
   passphrase_guesses_log10: 10,
@@ -353,6 +363,53 @@ export const limits = {
   status_rows: 1000,
   /** Recent decisions that are asked again when policies change, unless told. */
   asked_again: 1000,
+} as const;
+
+/** The most that one field of a schema may hold, each with its reason. Names, ids and prose have theirs in `limits`. */
+export const fieldLimits = {
+  /** A path, and a word of a command: the most that Linux takes for a path. */
+  path_chars: 4 * KiB,
+  /** A host, a user, a ledger or a file without its folder: the most that a file name can have. */
+  host_chars: 255,
+  /** An origin: the longest host name that DNS knows, with a scheme and a port. */
+  origin_chars: 300,
+  url_chars: 2 * KiB,
+  /** The address of a service, what it gives for a session, and the folder of a report. */
+  address_chars: 512,
+  /** A key as SPKI in base64: RSA with 4096 bits takes 736. */
+  spki_chars: 800,
+  /** A signature in base64: RSA with 4096 bits takes 684. */
+  proof_chars: 1 * KiB,
+  /** What a browser answers for a new passkey, in base64url: `enrolment_data_bytes` with room. */
+  passkey_chars: 8 * KiB,
+  /** An action, a checkpoint, what a freeze stops, and a reference to something else. */
+  reference_chars: 128,
+  /** For whom a capability is, and what a decision is about: a name with its kind. */
+  subject_chars: 256,
+  /** A version, and a time. */
+  version_chars: 32,
+  /** A language, and a signal. */
+  word_chars: 16,
+  /** A link, a title or a text that is searched for: one line. */
+  line_chars: 200,
+  /** A pattern is compiled at each look. */
+  pattern_chars: 1 * KiB,
+  /** An argument or a variable that the registry fixes. */
+  value_chars: 32 * KiB,
+  /** The beginning of a diff, in a report. */
+  preview_chars: 500,
+  /** Entries of a list that a person reads as a whole: actions, fields, steps, people. */
+  listed: 64,
+  /** Paths, secrets, patterns and names in one entry of a registry. */
+  registered: 100,
+  /** Values that a person does not read one by one: arguments, choices of a parameter, paths of a rollback. */
+  values: 1_000,
+  /** Of one human. */
+  roles: 16,
+  /** Other tools that a human may turn to after a failure. */
+  alternates: 8,
+  /** Networks that are not public and may be connected to. */
+  networks: 32,
 } as const;
 
 /** The most a capability may be, each with its reason. */
@@ -606,6 +663,10 @@ export const planLimits = {
   /** Paths that one plan changes: what a person can review. */
   files: 100,
   file_bytes: 50 * MiB,
+  /** Files that one query may read. */
+  readable: 16,
+  /** Approvals that a task may ask for. */
+  approval_threshold: 16,
   /** All backups of one plan. */
   backup_bytes: 500 * MiB,
   /** All contents that a plan takes from files: they are kept in the store, as long as the ledger is. */
@@ -885,6 +946,9 @@ export const cliLimits = {
   typed_before_bytes: 1 * MiB,
 } as const;
 
+/** What a person can type into a form of the console. The service looks again, with the limits of the verb. */
+export const consoleLimits = { reason_chars: 2_000, label_chars: 60, name_chars: limits.name_chars } as const;
+
 /** What the agent core remembers, asks and tries, each with its reason. */
 export const agentLimits = {
   /** How long what was read and parsed is used, and how much of one kind is remembered. */
@@ -920,6 +984,9 @@ export const simulationLimits = {
   /** A line that is shown to a person in one piece. */
   line_chars: 300,
   phrases: 32,
+  /** Values that a field chooses between, and examples of one. */
+  choices: 100,
+  examples: 8,
   fields: 32,
   steps: 16,
   languages: 32,

@@ -312,6 +312,13 @@ const PLANTED: readonly (readonly [what: string, check: Check, ...planted: Sourc
   ['a size in capitals and not', limitsInOnePlace, at('src/gate/a.ts', 'const maxBytes = 1 << 20;')],
   ['tries beside their code', limitsInOnePlace, at('src/gate/a.ts', 'const MOST_TRIES = (3);')],
   ['a list of pauses', limitsInOnePlace, at('src/gate/a.ts', 'const DELAYS_MS = [1, 5] as const;')],
+  ['a bound in a schema', limitsInOnePlace, at('src/gate/a.ts', 'const a = z.string().min(1).max(1_024);')],
+  ['a bound that is computed', limitsInOnePlace, at('src/gate/a.ts', 'const a = z.string().max(8 * 1024);')],
+  [
+    'a bound of a field in a page',
+    limitsInOnePlace,
+    at('src/console/a.tsx', 'const a = <input maxLength={60} />;'),
+  ],
   ['a table of limits', limitsInOnePlace, at('src/gate/a.ts', 'const gateLimits = { rows: 9 } as const;')],
   ['a note for later', nothingLeftOver, at('src/gate/a.ts', `// ${'TO'}DO: check the hash`)],
   ['a silenced type error', nothingLeftOver, at('src/gate/a.ts', `// @ts-${'ign'}ore`)],
@@ -358,6 +365,8 @@ describe('each rule lets through what it should', () => {
 
   it('what follows from a limit, a unit and a constant of a page are no limits', () => {
     const fine = 'const MOST = limits.rows; const DAY_MS = 86_400_000; const NEWLINE = 10;';
+    const bounds = 'z.int().min(2).max(limits.wait_s * 1000); z.base64().length(44); Math.max(3, 4);';
+    expect(limitsInOnePlace([at('src/gate/a.ts', bounds)])).toEqual([]);
     const page = at('src/console/a.ts', 'const WAIT_MS = 9;');
     expect(limitsInOnePlace([at('src/gate/a.ts', fine), page])).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { caller_id } from '../event/agent.ts';
 import { describeIssue } from '../event/event.ts';
 import { capture } from '../event/execution.ts';
 import { digest, name, prose, uuid } from '../event/shape.ts';
-import { limits } from '../limits.ts';
+import { fieldLimits, limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 
 /** The contracts of 003 sections 2.2 and 4. Each is stored as an object; the ledger holds its digest. */
@@ -28,10 +28,13 @@ const goalRequest = z.strictObject({
   raw_user_utterance: z.string().max(limits.prose_chars),
   /** What is known about the words before a finder interprets them. The answer is that to the last question. */
   normalized_intent: z.strictObject({
-    language: z.string().max(16),
+    language: z.string().max(fieldLimits.word_chars),
     utterance_fingerprint: digest,
     answer: z
-      .strictObject({ missing_field: z.string().max(64), text: z.string().max(limits.prose_chars) })
+      .strictObject({
+        missing_field: z.string().max(limits.name_chars),
+        text: z.string().max(limits.prose_chars),
+      })
       .nullable(),
   }),
   /** The packet is an object of its own. */
@@ -49,14 +52,14 @@ const step = z.strictObject({
   simulation_version: z.int().min(1),
   /** The definition that was registered. Another one under this id is another simulation. */
   definition: digest,
-  required_fields: z.array(field).max(64),
+  required_fields: z.array(field).max(fieldLimits.listed),
   required_fields_fingerprint: digest,
   policy_snapshot_version: digest,
   artifact_fingerprint_bundle_ref: digest,
   confirmation_required: z.boolean(),
   impactful: z.boolean(),
   access_action: name,
-  idempotency_key_recipe: z.string().max(200),
+  idempotency_key_recipe: z.string().max(fieldLimits.line_chars),
   /** A retry is a human's, under another correlation. */
   retry_policy: z.literal('human'),
   rollback_plan_ref,
@@ -73,10 +76,10 @@ const executionPlan = z.strictObject({
   definition: digest,
   rolls_back: digest.nullable(),
   finder_packet_ref: digest,
-  ordered_steps: z.array(step).min(1).max(64),
-  required_confirmations: z.array(digest).max(64),
+  ordered_steps: z.array(step).min(1).max(fieldLimits.listed),
+  required_confirmations: z.array(digest).max(fieldLimits.listed),
   risk_level: risk,
-  access_actions_required: z.array(name).min(1).max(64),
+  access_actions_required: z.array(name).min(1).max(fieldLimits.listed),
   policy_snapshot_ref: digest,
   catalog_snapshot_ref: digest,
   artifact_fingerprint_bundle_ref: digest,
@@ -90,7 +93,7 @@ export const dispatchEnvelope = z.strictObject({
   user_id: caller_id,
   step_id: digest,
   simulation_id: name,
-  required_fields: z.array(field).max(64),
+  required_fields: z.array(field).max(fieldLimits.listed),
   /** Null where no confirmation is required. */
   confirmation_proof_ref: digest.nullable(),
   access_action: name,
@@ -120,7 +123,7 @@ export const executionOutcome = z.strictObject({
   simulation_outcome: simulationOutcome.nullable(),
   /** The ledger entry that says how it ended. */
   audit_event_id: digest.nullable(),
-  proof_refs: z.array(digest).max(64),
+  proof_refs: z.array(digest).max(fieldLimits.listed),
   dispatch_decision_hash: digest,
   next_step: digest.nullable(),
   reason_code: reason,
@@ -135,9 +138,9 @@ const confirmationProof = z.strictObject({
   step_id: digest,
   user_id: caller_id,
   answer: z.enum(['YES', 'NO', 'AMBIGUOUS']),
-  token: z.string().max(200).nullable(),
-  language: z.string().max(16),
-  confirm_lexicon_version_ref: z.string().max(128),
+  token: z.string().max(fieldLimits.line_chars).nullable(),
+  language: z.string().max(fieldLimits.word_chars),
+  confirm_lexicon_version_ref: z.string().max(fieldLimits.reference_chars),
   reason,
   /** What was said is an object of its own. */
   text: digest,

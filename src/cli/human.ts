@@ -7,13 +7,12 @@ import {
   Keyturn,
   type Principal,
   type ReasonCode,
-  Refusal,
   type Signer,
 } from '../keyturn.ts';
-import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { showAll } from './pager.ts';
 import type { Opened } from './project.ts';
+import { withTries } from './question.ts';
 import { atTerminal, type Terminal } from './terminal.ts';
 
 /** The human who acts: the one that was named, or the only one whose key is here. */
@@ -94,22 +93,6 @@ export async function provenBy(keyturn: Opened, as: string | undefined): Promise
 
 export async function signAsked<T>(keyturn: Opened, terminal: Terminal, act: Possible<T>): Promise<T> {
   return act.act(await unlock(keyturn, terminal, act));
-}
-
-/** Asks a few times at most, where it is one of these that is refused. */
-export async function withTries<T>(
-  terminal: Terminal,
-  again: readonly ReasonCode[],
-  ask: () => Promise<T>,
-): Promise<T> {
-  for (let left = limits.tries - 1; ; left -= 1) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof Refusal && again.includes(error.code)) || left === 0) throw error;
-      terminal.write(`${error.message} ${error.advice}\n`);
-    }
-  }
 }
 
 /** One act of one human, at the terminal: what it is about, then the passphrase, then the act. */

@@ -19,6 +19,7 @@ import { openFreezes, requireNotFrozen } from './lane-freeze.ts';
 import type { LaneAnswer } from './lane-schema.ts';
 import { painter } from './paint.ts';
 import { present } from './present.ts';
+import { saysYes } from './question.ts';
 import { say } from './say.ts';
 import { confinementLines } from './screen.ts';
 import { atTerminal, type Terminal } from './terminal.ts';
@@ -95,12 +96,11 @@ interface Asked {
   readonly abort: AbortSignal;
 }
 
-/** Only `y` is yes. */
 async function ask(terminal: Terminal, { id, effect, options, abort }: Asked): Promise<boolean> {
   const { columns } = terminal;
   const more = confinementLines(shownOf(effect), { paint: painter(true), columns });
   await present(terminal, [...screen(id, effect), ''], { json: options.json === true, more, abort });
-  return (await terminal.ask(`${QUESTION} `, abort)) === 'y';
+  return saysYes(terminal, QUESTION, abort);
 }
 
 function reasonOfRun({ failure }: Finished): ShownReason | null {

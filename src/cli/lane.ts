@@ -14,6 +14,7 @@ import { laneCheck } from './lane-check.ts';
 import { type LaneRunOptions, laneRun } from './lane-run.ts';
 import type { LaneAnswer } from './lane-schema.ts';
 import { present } from './present.ts';
+import { withTries } from './question.ts';
 import { say } from './say.ts';
 import { openTerminal } from './terminal.ts';
 
@@ -141,7 +142,9 @@ async function review(options: LaneOptions): Promise<Answer> {
   try {
     const list = [`Pending intents: ${pending.length}`, ...pending.map(listed)];
     await present(terminal, list, { json: options.json === true });
-    const approved = await approveOne(queue, terminal, TYPE_THE_ID, () => new Date());
+    const approved = await withTries(terminal, ['CONFIRMATION_WRONG'], () =>
+      approveOne(queue, terminal, TYPE_THE_ID, () => new Date()),
+    );
     const lines =
       approved === null ? ['[OK] Nothing approved'] : ['[OK] Intent approved', ...idAndHash(approved)];
     return { lines, json: { pending, approved } };

@@ -30,7 +30,7 @@ export function stdoutLook(now: Date): Look {
 
 /**
  * What a person sees before turning the key: what would run, its alarms, why and who asks for it, then everything else,
- * read from the bytes that the hash covers. Whatever an agent chose (goal, arguments) is made harmless first: it could
+ * read from the bytes that the hash covers, and last the ids: a person decides by the tool and its arguments. Whatever an agent chose (goal, arguments) is made harmless first: it could
  * otherwise paint another screen over this one.
  */
 export function reviewScreen({ intent, envelope, shown, alternates }: ShownReview, look: Look): string[] {
@@ -43,11 +43,11 @@ export function reviewScreen({ intent, envelope, shown, alternates }: ShownRevie
     ['Asked by', askedBy(intent)],
     ['Status', statusOf(intent, now)],
     ['Expires', expiry(intent.expires_at, now)],
+    ...namedFields(intent, envelope),
+    ...shown.fields.map(fieldOf),
     ['Intent', intent.intent_id],
     ['Hash', [['dim', intent.hash]]],
     ['Code', codeSpans(intent.hash)],
-    ...namedFields(intent, envelope),
-    ...shown.fields.map(fieldOf),
   ];
   const width = fieldWidth([first, ...rest]);
   return [

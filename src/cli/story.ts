@@ -53,13 +53,13 @@ function intentLines({ intent, envelope, absent, shown, alternates }: Story, now
   const { paint } = look;
   return [
     ...fields([
+      ['Tool', intent.tool],
+      ['Asked by', askedBy(intent)],
+      ['Status', painted(intent.status_word, paint)],
+      ['Effect digest', intent.effect_digest],
       ['Intent', intent.intent_id],
       ['Hash', paint('dim', intent.hash)],
       ['Code', codeOf(intent.hash)],
-      ['Status', painted(intent.status_word, paint)],
-      ['Asked by', askedBy(intent)],
-      ['Tool', intent.tool],
-      ['Effect digest', intent.effect_digest],
     ]),
     `What was asked for ${whyAbsent(absent ?? 'missing')}`,
   ];

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { fieldLimits } from '../limits.ts';
 import { action, body, digest, name, prose, reason_code, signed, time, uuid } from './shape.ts';
 
 /**
@@ -137,7 +138,7 @@ export const agentBodies = {
     rolls_back: digest.nullable(),
     /** What the finder named, where that is a template and each step another simulation. */
     template: z.strictObject({ simulation: name, version: z.int().min(1) }).nullable(),
-    steps: z.array(step).min(1).max(64),
+    steps: z.array(step).min(1).max(fieldLimits.listed),
     risk_level: z.enum(['LOW', 'MEDIUM', 'HIGH']),
     refs,
   })),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { limits, policyLimits } from '../limits.ts';
+import { fieldLimits, limits, planLimits, policyLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { agentBodies, caller_id } from './agent.ts';
 import { executionBodies } from './execution.ts';
@@ -41,26 +41,30 @@ const place = z.int().min(1);
 /** The account of the operating system that acted, as its host says. No proof: it tells two people on one machine apart. */
 const account = z
   .strictObject({
-    host: z.string().min(1).max(255),
+    host: z.string().min(1).max(fieldLimits.host_chars),
     machine: digest.nullable(),
     uid: z.int().min(-1),
-    user: z.string().min(1).max(255),
+    user: z.string().min(1).max(fieldLimits.host_chars),
   })
   .nullable();
 
 /** What a freeze stops: everything here, one tenant, one proposer, or one tool. */
 const target = {
   scope: z.enum(['system', 'tenant', 'agent', 'tool']),
-  name: z.string().max(128),
+  name: z.string().max(fieldLimits.reference_chars),
 };
 
 /** By the key that becomes known, over the same statement: it shows that the key is held by whom it is enrolled for. */
 const own = proof;
 
-const approvers = z.array(z.strictObject({ name, roles })).min(1).max(64);
+const approvers = z.array(z.strictObject({ name, roles })).min(1).max(fieldLimits.listed);
 
 const bodies = {
-  'system.initialised': body(() => ({ project_id: uuid, ledger_key: key, version: z.string().max(32) })),
+  'system.initialised': body(() => ({
+    project_id: uuid,
+    ledger_key: key,
+    version: z.string().max(fieldLimits.version_chars),
+  })),
 
   'key.enrolled': body(() => ({
     principal: z.enum(['human', 'agent']),
@@ -140,7 +144,7 @@ const bodies = {
     delegate: name,
     delegate_key: public_key,
     /** Exact actions, or beginnings that end with `*`. */
-    actions: z.array(action).min(1).max(64),
+    actions: z.array(action).min(1).max(fieldLimits.listed),
     /** Whether what is submitted under it counts as approved by the human at the root of the chain. */
     approves: z.boolean(),
     /** How often it may be used, and with which arguments; null for a delegation without such bounds. */
@@ -161,7 +165,7 @@ const bodies = {
     /** The tool, the id of the plan, or the server and its tool. */
     tool: title,
     /** How many humans must sign. A plan that touches protected files needs two. */
-    approvals_needed: z.int().min(1).max(9),
+    approvals_needed: z.int().min(1).max(policyLimits.seats),
     proposer: name,
     proposer_kind: z.enum(['human', 'agent']),
     /** The proposer's own signature over the hash; without it the name is only a claim. */
@@ -171,13 +175,13 @@ const bodies = {
     account,
     /** The user who asked the agent core for it: the one who asks does not approve, nor does the one who proposes for them. */
     on_behalf_of: caller_id.nullable(),
-    actions: z.array(action).min(1).max(64),
+    actions: z.array(action).min(1).max(fieldLimits.listed),
     /** Other tools that a human may turn to after a failure, because the intent names them. */
-    alternates: z.array(z.strictObject({ tool: title, effect_digest: digest })).max(8),
+    alternates: z.array(z.strictObject({ tool: title, effect_digest: digest })).max(fieldLimits.alternates),
     /** The intent that this one is a changed form of. */
     replaces: uuid.nullable(),
     /** What its plan takes from files, as it was when it was proposed. */
-    contents: z.array(digest).max(100),
+    contents: z.array(digest).max(planLimits.files),
     /** The digest of the receipt that the proposer was given. Who has the receipt may withdraw the intent. */
     receipt: digest,
     expires_at: time,
@@ -231,7 +235,7 @@ const bodies = {
     action,
     /** What it may reach and under which conditions, as an object; null for just what the effect needs, under none. */
     bounds: digest.nullable(),
-    audience: z.string().min(1).max(256),
+    audience: z.string().min(1).max(fieldLimits.subject_chars),
     holder: key.nullable(),
     /** When what is issued under it ends. */
     expires_at: time,
@@ -305,7 +309,7 @@ const bodies = {
     from: z.int().min(0),
     to: z.int().min(1),
     /** Its name, without its folder. */
-    file: z.string().min(1).max(255),
+    file: z.string().min(1).max(fieldLimits.host_chars),
     sha256: digest,
     bytes: z.int().min(1),
     reason: prose,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { limits } from '../limits.ts';
+import { fieldLimits, limits } from '../limits.ts';
 import {
   attempt,
   body,
@@ -21,10 +21,10 @@ export const capture = z
 
 /** The process that took a claim: enough to tell later whether it is still alive. */
 const executor = z.strictObject({
-  host: z.string().min(1).max(255),
-  boot_id: z.string().min(1).max(64),
+  host: z.string().min(1).max(fieldLimits.host_chars),
+  boot_id: z.string().min(1).max(limits.name_chars),
   pid: z.int().min(1),
-  started: z.string().min(1).max(64),
+  started: z.string().min(1).max(limits.name_chars),
   /** Of the machine, hashed; absent in older entries and where a machine has none. */
   machine: digest.optional(),
   /** Of one opened project in that process. */
@@ -46,7 +46,7 @@ export const executionBodies = {
     registry_digest: digest,
     tool: title,
     /** Where a plan keeps its backups and reports, relative to the project: known before anything is changed. */
-    reports: z.string().min(1).max(512).nullable(),
+    reports: z.string().min(1).max(fieldLimits.address_chars).nullable(),
     executor,
     ...by_executor,
   })),
@@ -88,7 +88,7 @@ export const executionBodies = {
     result: z.enum(['success', 'failure', 'partial', 'rolled_back']),
     reason_code: reason_code.nullable(),
     exit_code: z.int().nullable(),
-    signal: z.string().max(16).nullable(),
+    signal: z.string().max(fieldLimits.word_chars).nullable(),
     started_at: time,
     finished_at: time,
     stdout: capture,
@@ -120,9 +120,9 @@ export const executionBodies = {
     /** Counted from 1: a rollback that is stuck can be tried again. */
     round: z.int().min(1),
     /** The checkpoints to restore; none stands for all of them. */
-    checkpoints: z.array(z.string().min(1).max(128)).max(1000),
+    checkpoints: z.array(z.string().min(1).max(fieldLimits.reference_chars)).max(fieldLimits.values),
     /** Paths that this human leaves as they are. */
-    except: z.array(z.string().min(1).max(4096)).max(1000),
+    except: z.array(z.string().min(1).max(fieldLimits.path_chars)).max(fieldLimits.values),
     executor,
     ...by_executor,
     reason: prose,

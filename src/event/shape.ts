@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { spkiAlgorithm } from '../canonical/spki.ts';
 import { visible } from '../canonical/visible.ts';
-import { limits, mcpLimits } from '../limits.ts';
+import { fieldLimits, limits, mcpLimits } from '../limits.ts';
 import { type ReasonCode, reasonCodes } from '../refusal.ts';
 
 /** The values that the bodies of events are made of. */
@@ -25,8 +25,8 @@ export const receipt = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
 /** Made by the first refusal that is read: a list of some hundred words takes longer than all the other shapes. */
 export const reason_code = z.lazy(() => z.enum(reasonCodes as [ReasonCode, ...ReasonCode[]]));
 /** An abstract action, such as `tool:deploy` or `plan`. */
-export const action = z.string().min(1).max(128);
-export const roles = z.array(name).max(16);
+export const action = z.string().min(1).max(fieldLimits.reference_chars);
+export const roles = z.array(name).max(fieldLimits.roles);
 /** The stored decision of a policy set: the whole request, the answer, and the policies that gave it. */
 export const decision = digest;
 
@@ -57,7 +57,7 @@ const host_name = z
 /** As a browser writes it, with any port but the usual one. */
 const web_origin = z
   .string()
-  .max(300)
+  .max(fieldLimits.origin_chars)
   .refine(isWebOrigin, 'is not an origin of https, nor of http on localhost');
 
 function isWebOrigin(text: string): boolean {
@@ -71,7 +71,7 @@ export const credential_id = raw(1, limits.credential_id_bytes);
 export const client_data = raw(2, limits.client_data_bytes);
 export const spki = z
   .string()
-  .max(800)
+  .max(fieldLimits.spki_chars)
   .refine((text) => spkiAlgorithm(text) !== null, 'is not a key for ES256, EdDSA or RS256');
 
 /** What is kept of a passkey. */

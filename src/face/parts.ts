@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isDigest } from '../canonical/digest.ts';
 import { isUuid } from '../canonical/uuid.ts';
-import { limits } from '../limits.ts';
+import { fieldLimits, limits } from '../limits.ts';
 import type { ReasonCode } from '../refusal.ts';
 import { STATUS_WORDS, STATUSES } from './statuses.ts';
 
@@ -36,7 +36,7 @@ export const kind = z.enum(['human', 'agent']);
 export const publicKey = z.string();
 /** How many rows a page of a list has unless told, and at most; and where it goes on. */
 /** What a list is searched for: a part of a text, in any case. */
-export const searched = z.string().min(1).max(200).optional();
+export const searched = z.string().min(1).max(fieldLimits.line_chars).optional();
 export const page = {
   /** At this time or later; before this time. */
   since: time.optional(),

@@ -7,6 +7,7 @@ import { type InDoubt, inDoubt } from '../journey/look.ts';
 import { revokeCapability } from '../journey/revoke.ts';
 import * as settling from '../journey/settle.ts';
 import { goingRun, stop } from '../journey/stop.ts';
+import { limits } from '../limits.ts';
 import { executing } from './execute.ts';
 import {
   askedId,
@@ -83,7 +84,7 @@ export const runs = {
     input: () =>
       z.strictObject({
         /** Its id or that of its intent, or the first characters of one; without it the only run that goes on. */
-        run: z.string().max(64).optional(),
+        run: z.string().max(limits.name_chars).optional(),
       }),
     output: begun,
     run: async ({ context }, { run = null }) => begunOf(await goingRun(context, run)),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalBytesOfParsed } from '../canonical/json.ts';
 import { describeIssue } from '../event/event.ts';
-import { agentLimits, limits } from '../limits.ts';
+import { agentLimits, fieldLimits, limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 
 /** The four packets of a finder, and nothing else. Every field is there, and no other is. */
@@ -57,13 +57,13 @@ const match = z
     simulation_id: name,
     candidate_rank: z.literal(1),
     confidence_bp: bp,
-    required_fields_present: z.array(field).max(64),
+    required_fields_present: z.array(field).max(fieldLimits.listed),
     /** Always empty: what misses a field is a question, not a match. */
     required_fields_missing: z.array(field).max(0, 'are missing, so this is no match'),
-    evidence_spans: z.array(span).max(64),
+    evidence_spans: z.array(span).max(fieldLimits.listed),
     risk_tier: z.enum(['LOW', 'MEDIUM', 'HIGH']),
     confirm_required: z.boolean(),
-    access_actions_required: z.array(name).min(1).max(64),
+    access_actions_required: z.array(name).min(1).max(fieldLimits.listed),
     idempotency_recipe_ref: ref,
     fallback_if_inactive_or_missing: z.enum(['DEV_INTAKE', 'REFUSE']),
   })
@@ -96,7 +96,7 @@ const refusal = z.strictObject({
   kind: z.literal('REFUSE'),
   ...shared,
   message: prose,
-  evidence_refs: z.array(ref).max(64),
+  evidence_refs: z.array(ref).max(fieldLimits.listed),
 });
 
 const looked = { searched: z.int().min(0), best_simulation_id: name.nullable(), best_confidence_bp: bp };
@@ -108,7 +108,7 @@ const missing = z
   .strictObject({
     kind: z.literal('MISSING_SIMULATION'),
     ...shared,
-    requested_capability_name_normalized: z.string().min(1).max(200),
+    requested_capability_name_normalized: z.string().min(1).max(agentLimits.wish_chars),
     raw_user_utterance: prose,
     /** WITHDRAWN: what was meant is Deprecated or Disabled. */
     category: z.enum(['NEW_CAPABILITY', 'DRAFT_EXISTS', 'WITHDRAWN']),

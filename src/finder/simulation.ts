@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 import * as z from 'zod';
 import { visible } from '../canonical/visible.ts';
 import { parseYaml } from '../canonical/yaml.ts';
-import { limits, simulationLimits } from '../limits.ts';
+import { fieldLimits, limits, simulationLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 
 /** The shape of one `simulations/*.yaml`. An unknown key is refused: its author meant it to do something. */
@@ -34,7 +34,7 @@ const phrases = z
   .record(language, z.array(line).max(simulationLimits.phrases))
   .refine((given) => Object.keys(given).length <= simulationLimits.languages, 'has too many languages');
 
-const words = z.array(line).min(1).max(64);
+const words = z.array(line).min(1).max(fieldLimits.listed);
 /**
  * What people call the act and the thing that it is done to, per language. An act and a thing heard together mean the
  * simulation, in whatever phrase; a thing without an act, or an act without a thing, does not. An entry of several words
@@ -53,7 +53,7 @@ const TEXT_EXTRACTS: readonly string[] = ['quoted', 'email', 'path', 'token'];
 const field = z
   .strictObject({
     type: z.enum(['string', 'integer', 'number', 'boolean', 'date', 'enum']),
-    enum: z.array(line).min(2).max(100).optional(),
+    enum: z.array(line).min(2).max(simulationLimits.choices).optional(),
     /** Other words for a value of the enum, in any language. */
     words: z.record(z.string(), words).optional(),
     /** A regular expression (RE2) that must match the whole value. */
@@ -69,7 +69,7 @@ const field = z
     question: texts,
     /** Two or three ways to answer, shown with the question. */
     formats: z.array(line).min(2).max(3),
-    examples: z.array(line).max(8).optional(),
+    examples: z.array(line).max(simulationLimits.examples).optional(),
     /** How a value is found in what the user says. Without it the value is always asked for. */
     extract: extract.optional(),
   })
@@ -111,7 +111,7 @@ function isPattern(pattern: string): boolean {
   }
 }
 
-const given_values = z.record(z.string().min(1).max(128), z.json());
+const given_values = z.record(z.string().min(1).max(fieldLimits.reference_chars), z.json());
 const effect = z.union([
   z.strictObject({ tool: simulationName, arguments: given_values.default({}) }),
   z.strictObject({

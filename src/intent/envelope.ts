@@ -5,7 +5,7 @@ import { canonicalBytesOfParsed, guardPlain, type Json, parseJson } from '../can
 import { caller_id } from '../event/agent.ts';
 import { describeIssue } from '../event/event.ts';
 import { serverName } from '../event/shape.ts';
-import { limits, mcpLimits } from '../limits.ts';
+import { fieldLimits, limits, mcpLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { clientCapabilities } from './client-input.ts';
 
@@ -18,9 +18,9 @@ const prose = z.string().min(1).max(limits.prose_chars);
 const json = z.custom<Json>((value) => value !== undefined);
 
 const constraints = z.strictObject({
-  scope: z.array(prose).max(64).default([]),
-  limits: z.record(z.string().max(64), json).default({}),
-  prohibitions: z.array(prose).max(64).default([]),
+  scope: z.array(prose).max(fieldLimits.listed).default([]),
+  limits: z.record(z.string().max(limits.name_chars), json).default({}),
+  prohibitions: z.array(prose).max(fieldLimits.listed).default([]),
 });
 
 /** A word and no prose: it stands in the ledger, from which nothing is erased. */
@@ -32,7 +32,7 @@ const object = z.record(z.string(), json);
 const toolCall = z.strictObject({
   kind: z.literal('tool'),
   tool: name,
-  arguments: z.record(z.string().max(64), json),
+  arguments: z.record(z.string().max(limits.name_chars), json),
 });
 const planRun = z.strictObject({
   kind: z.literal('plan'),
@@ -66,7 +66,7 @@ export const envelopeSchema = z.strictObject({
   on_behalf_of: caller_id.nullable(),
   declared_goal: prose,
   constraints,
-  requested_actions: z.array(action).min(1).max(64),
+  requested_actions: z.array(action).min(1).max(fieldLimits.listed),
   /** `digest` covers what would really run; see tool/effect.ts. */
   effect: z.discriminatedUnion('kind', [
     toolCall.extend({ digest }),
@@ -74,7 +74,7 @@ export const envelopeSchema = z.strictObject({
     mcpCall.extend({ digest }),
   ]),
   /** Other tool calls that a human may turn to after a failure. They are approved with the rest. */
-  alternates: z.array(toolCall.extend({ digest })).max(8),
+  alternates: z.array(toolCall.extend({ digest })).max(fieldLimits.alternates),
   /** The intent that this one is a changed form of. */
   replaces: uuid.nullable(),
   /** The intent whose run this one undoes, by the call that its tool declared. */
@@ -97,7 +97,7 @@ export const draftSchema = z
     on_behalf_of: z.null().optional(),
     declared_goal: prose,
     constraints: constraints.prefault({}),
-    requested_actions: z.array(action).min(1).max(64).optional(),
+    requested_actions: z.array(action).min(1).max(fieldLimits.listed).optional(),
     effect: z.discriminatedUnion('kind', [
       toolCall.extend({ digest: digest.optional() }),
       planRun.extend({ digest: digest.optional() }),
@@ -105,7 +105,7 @@ export const draftSchema = z
     ]),
     alternates: z
       .array(toolCall.extend({ digest: digest.optional() }))
-      .max(8)
+      .max(fieldLimits.alternates)
       .default([]),
     replaces: uuid.nullable().default(null),
     undoes: uuid.nullable().default(null),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { once } from '../canonical/once.ts';
 import { serverName } from '../event/shape.ts';
-import { limits, mcpLimits } from '../limits.ts';
+import { fieldLimits, limits, mcpLimits } from '../limits.ts';
 import { secretName, startSchema } from '../tool/schema.ts';
 
 /** Headers that the gate itself sets, or that belong to one connection. */
@@ -29,7 +29,7 @@ const programSchema = once(() => startSchema.extend(modes));
 const remoteSchema = once(() =>
   z.strictObject({
     ...modes,
-    url: z.url({ protocol: /^https?$/ }).max(2048),
+    url: z.url({ protocol: /^https?$/ }).max(fieldLimits.url_chars),
     /** Sent with each message, and shown to the human who accepts the server. */
     headers: z.record(header, z.string().regex(/^[ -~]{0,2048}$/)).default({}),
     /** Secrets of the executor, each in the header that stands before it. */
@@ -39,7 +39,7 @@ const remoteSchema = once(() =>
     /** Networks that are not public and may be connected to all the same. */
     allow: z
       .array(z.union([z.cidrv4(), z.cidrv6()]))
-      .max(32)
+      .max(fieldLimits.networks)
       .default([]),
     timeout_s: z.int().min(1).max(limits.timeout_s).default(limits.timeout_s_default),
   }),

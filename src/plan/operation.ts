@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { limits } from '../limits.ts';
+import { fieldLimits, limits, planLimits } from '../limits.ts';
 import { editOperationSchema, schemaOperationSchema } from './edit/operation.ts';
 
 /** The parameters of each action type as a plan writes them, flat. The edits are those of appendix A.1, and a change of the mode. */
@@ -87,7 +87,7 @@ const sqlExecute = z
     database: path.optional(),
     expect_results: z.boolean().default(false),
     save_results_to: path.regex(/\.(parquet|csv|json)$/, 'is not a parquet, csv or json file').nullish(),
-    readable: z.array(path).max(16).default([]),
+    readable: z.array(path).max(planLimits.readable).default([]),
   })
   .refine((sql) => (sql.query === undefined) !== (sql.query_file === undefined), {
     message: 'needs either query or query_file',
@@ -101,7 +101,7 @@ const pipelineRun = z.strictObject({
   type: z.enum(['run', 'pipeline_run']),
   pipeline: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'is not the name of a pipeline'),
   arguments: z
-    .record(z.string().max(limits.name_chars), z.union([scalar, z.array(text).max(1000)]))
+    .record(z.string().max(limits.name_chars), z.union([scalar, z.array(text).max(fieldLimits.values)]))
     .default({}),
 });
 

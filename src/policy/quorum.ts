@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { policyLimits } from '../limits.ts';
+import { fieldLimits, policyLimits } from '../limits.ts';
 import { readDocument } from './document.ts';
 import type { PolicyContext } from './request.ts';
 import { QUORUM_FILE } from './source.ts';
@@ -28,7 +28,7 @@ const name = z
 const names = z
   .array(name)
   .min(1)
-  .max(64)
+  .max(fieldLimits.listed)
   .refine((all) => new Set(all).size === all.length, 'names a person twice');
 
 const seats = z

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalText, canonicalTextOfParsed, parseCanonical } from '../canonical/json.ts';
 import { describeIssue } from '../event/event.ts';
+import { fieldLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Engine } from './engine.ts';
 import { type Decision, type PolicyRequest, SCOPES } from './request.ts';
@@ -36,7 +37,7 @@ export const recordSchema: z.ZodType<DecisionRecord> = z.strictObject({
   snapshot: z.string().regex(/^[0-9a-f]{64}$/),
   request: requestSchema,
   decision: decisionSchema,
-  subject: z.string().min(1).max(256),
+  subject: z.string().min(1).max(fieldLimits.subject_chars),
   nonce: z.base64().length(24),
 });
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { visible } from '../canonical/visible.ts';
-import { limits, policyLimits } from '../limits.ts';
+import { fieldLimits, limits, policyLimits } from '../limits.ts';
 import { readDocument } from './document.ts';
 import { openEngine } from './engine.ts';
 import { approvalFacts, type Quorum } from './quorum.ts';
@@ -33,7 +33,7 @@ const row = z
     name: z
       .string()
       .min(1)
-      .max(200)
+      .max(fieldLimits.line_chars)
       .refine((name) => visible(name) === name, 'has an invisible character'),
     action: z.enum(ACTIONS),
     principal: person.extend({ kind: z.enum(['human', 'agent', 'user']), enrolled_by: text.default('') }),

@@ -30,7 +30,7 @@ const FORMAT = 'keyturn-backup/1';
 /** `backup.json`, written last: a folder without it is no backup. */
 const manifestSchema = z.strictObject({
   format: z.literal(FORMAT),
-  tenant: z.string().min(1).max(64),
+  tenant: z.string().min(1).max(limits.name_chars),
   made_at: z.iso.datetime({ precision: 3 }),
   entries: z.int().min(1),
   last: z.string().regex(/^[0-9a-f]{64}$/),

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { readRegularFile } from '../durable/beneath.ts';
 import { describeIssue } from '../event/event.ts';
 import { QUOTA_LIMIT, type QuotaLimit } from '../identity/quota.ts';
-import { limits } from '../limits.ts';
+import { fieldLimits, limits } from '../limits.ts';
 import type { LogPlace } from '../log.ts';
 import { type ServerEntries, serversSchema } from '../mcp-call/entry.ts';
 import { refuse } from '../refusal.ts';
@@ -39,7 +39,7 @@ const notifyRoute = z.strictObject({
   /** Only about these tools; about all unless told. */
   tools: z.array(z.string().max(limits.name_chars)).max(limits.tools).optional(),
   /** Whom this target reaches, by name or as `role:NAME`: of what waits it is told only where one of them is asked to look. All unless told. */
-  for: z.array(z.string().max(limits.name_chars)).min(1).max(64).optional(),
+  for: z.array(z.string().max(limits.name_chars)).min(1).max(fieldLimits.listed).optional(),
 });
 
 /** `keyturn.yaml`. Every key has a safe default; an unknown key is refused, because it was meant to do something. */
@@ -64,7 +64,7 @@ const configSchema = z.strictObject({
     .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/)
     .default('executor'),
   store: z.string().default(EMBEDDED),
-  heads: z.string().min(1).max(4096).optional(),
+  heads: z.string().min(1).max(fieldLimits.path_chars).optional(),
   proposals: z
     .strictObject({
       pending: z.int().min(1).max(limits.pending_proposals).default(QUOTA_LIMIT.pending),

@@ -4,16 +4,16 @@ import { readRegularFile } from '../durable/beneath.ts';
 import { readSecret, type SecretSource, type Secrets } from '../effect/secret.ts';
 import type { Starter } from '../effect/starter.ts';
 import { describeIssue } from '../event/event.ts';
-import { limits } from '../limits.ts';
+import { fieldLimits, limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { secretName } from '../tool/schema.ts';
 import { parseYaml } from '../tool/yaml.ts';
 import type { Layout } from './layout.ts';
 
-const absolute = z.string().max(4096).refine(isAbsolute, 'is not an absolute path');
+const absolute = z.string().max(fieldLimits.path_chars).refine(isAbsolute, 'is not an absolute path');
 const word = z
   .string()
-  .max(4096)
+  .max(fieldLimits.path_chars)
   .refine((text) => !text.includes('\0'), 'has a NUL');
 
 const source = z.union([
@@ -27,9 +27,9 @@ const source = z.union([
 
 const targetName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
 const cidr = z.union([z.cidrv4(), z.cidrv6()]);
-const host = { allow: z.array(cidr).max(32).default([]) };
+const host = { allow: z.array(cidr).max(fieldLimits.networks).default([]) };
 const within = z.int().min(1).max(limits.notify_timeout_s).default(limits.notify_timeout_s_default);
-const url = z.url({ protocol: /^https?$/ }).max(2048);
+const url = z.url({ protocol: /^https?$/ }).max(fieldLimits.url_chars);
 
 const target = z.union([
   /** A webhook by the rules of Standard Webhooks, signed with this secret. */
@@ -50,7 +50,7 @@ const executorSchema = z.strictObject({
       /** What links begin with; that of the service unless told. */
       address: z
         .url({ protocol: /^https?$/ })
-        .max(512)
+        .max(fieldLimits.address_chars)
         .optional(),
       targets: z
         .record(targetName, target)

@@ -5,7 +5,7 @@ import { createDurably } from '../durable/file.ts';
 import { public_key } from '../event/shape.ts';
 import type { LedgerIdentity } from '../journey/audit.ts';
 import { keyFingerprint } from '../ledger/head.ts';
-import { limits } from '../limits.ts';
+import { fieldLimits, limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Layout } from './layout.ts';
 
@@ -24,7 +24,7 @@ const FORMAT = 'keyturn-ledger/1';
 
 const fileSchema = z.strictObject({
   format: z.literal(FORMAT),
-  origin: z.string().min(1).max(255),
+  origin: z.string().min(1).max(fieldLimits.host_chars),
   founder: z.strictObject({ name: z.string().min(1).max(limits.name_chars), key: public_key }),
   ledger_key: z.string().regex(/^sha256:[0-9a-f]{64}$/),
 });

@@ -6,7 +6,7 @@ import { sha256 } from '../canonical/digest.ts';
 import { canonicalText, parseJson } from '../canonical/json.ts';
 import { readRegularFile } from '../durable/beneath.ts';
 import { removeDurably, replaceDurably } from '../durable/file.ts';
-import { limits } from '../limits.ts';
+import { fieldLimits, limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 
 /**
@@ -15,19 +15,23 @@ import { refuse } from '../refusal.ts';
  */
 const login = z.strictObject({
   format: z.literal('keyturn-login/1'),
-  service: z.string().max(512),
+  service: z.string().max(fieldLimits.address_chars),
   /** The name of the ledger: no signature is given for another one. */
-  ledger: z.string().min(1).max(255),
+  ledger: z.string().min(1).max(fieldLimits.host_chars),
   /** The fingerprint of the key that signs its heads; null for an agent, who reads no head. */
   ledger_key: z
     .string()
     .regex(/^sha256:[0-9a-f]{64}$/)
     .nullable(),
   name: z.string().min(1).max(limits.name_chars),
-  key_file: z.string().max(4_096),
+  key_file: z.string().max(fieldLimits.path_chars),
   /** Null for an agent: its key signs each request. */
   session: z
-    .strictObject({ cookie: z.string().max(512), page: z.string().max(512), expires_at: z.string().max(32) })
+    .strictObject({
+      cookie: z.string().max(fieldLimits.address_chars),
+      page: z.string().max(fieldLimits.address_chars),
+      expires_at: z.string().max(fieldLimits.version_chars),
+    })
     .nullable(),
 });
 

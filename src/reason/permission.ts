@@ -38,7 +38,7 @@ export const permissionReasons = {
   CONFIRMATION_WRONG: [
     3014,
     'What was typed is not the exact id.',
-    'Nothing was approved. Type what the question asks for, as the screen shows it.',
+    'Nothing was done. Type what the question asks for, as the screen shows it.',
   ],
   LANE_FORBIDDEN: [
     3015,

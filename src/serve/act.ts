@@ -11,7 +11,7 @@ import {
   type Proof,
   type Signer,
 } from '../keyturn.ts';
-import { limits } from '../limits.ts';
+import { fieldLimits, limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { answerWith } from './answer.ts';
 import type { Route } from './route.ts';
@@ -26,13 +26,13 @@ export const webAssertion = z.strictObject({
   touch: z.array(actDigest).max(limits.touch_acts).nullable(),
 });
 /** An Ed25519 signature in base64, or what a passkey answered. What it is worth is verified with the act. */
-export const webProof = z.union([z.string().max(1_024), webAssertion]);
+export const webProof = z.union([z.string().max(fieldLimits.proof_chars), webAssertion]);
 /** A new key signs what makes it known, too. */
 const holder = z.strictObject({
   name: z.string(),
   public_key: z.string(),
   /** With a finished act only. */
-  proofs: z.array(webProof).max(100).optional(),
+  proofs: z.array(webProof).max(limits.touch_acts).optional(),
 });
 
 export const actRequest = z.record(z.string(), z.unknown());
@@ -42,7 +42,7 @@ export const drawnAct = z.strictObject({
   at: actTime,
   id: z.string(),
   /** What is signed: each is a text of canonical JSON. */
-  statements: z.array(z.string()).min(1).max(100),
+  statements: z.array(z.string()).min(1).max(limits.touch_acts),
 });
 
 /** What an act is asked with: first who would sign it, then the draft with the proofs of its statements. */
@@ -57,7 +57,7 @@ export const actAsked = z.union([
   z.strictObject({
     request: actRequest,
     draft: drawnAct,
-    proofs: z.array(webProof).min(1).max(100),
+    proofs: z.array(webProof).min(1).max(limits.touch_acts),
     holder: holder.optional(),
   }),
 ]);

@@ -1,12 +1,16 @@
 import * as z from 'zod';
-import { limits } from '../limits.ts';
+import { fieldLimits, limits } from '../limits.ts';
 import { actDigest, actTime, drawnAct, webAssertion, webProof } from './act.ts';
 
 const id = z.uuid();
 const text = z.string().max(limits.prose_chars);
 
 /** A key that is in a file already: what it would be added by, and its signature of that. */
-const keyMade = z.strictObject({ public_key: z.string(), draft: drawnAct, proof: z.string().max(1_024) });
+const keyMade = z.strictObject({
+  public_key: z.string(),
+  draft: drawnAct,
+  proof: z.string().max(fieldLimits.proof_chars),
+});
 
 /** What a new passkey or key file is for, and who vouches for it. */
 export const enrolmentAsked = z.strictObject({
@@ -27,7 +31,7 @@ export const enrolmentAsked = z.strictObject({
 
 export const enrolmentOpened = z.strictObject({ enrolment_id: id, link: z.string(), expires_at: actTime });
 
-export const linkShown = z.strictObject({ link: z.string().max(200) });
+export const linkShown = z.strictObject({ link: z.string().max(fieldLimits.line_chars) });
 
 /** The options of `navigator.credentials.create`, as `PublicKeyCredential.parseCreationOptionsFromJSON` takes them. */
 const creation = z.strictObject({
@@ -51,7 +55,7 @@ export const enrolmentBegun = z.strictObject({
   options: creation,
 });
 
-const bytes = z.string().max(8 * 1024);
+const bytes = z.string().max(fieldLimits.passkey_chars);
 
 /** What `navigator.credentials.create` answered: base64url, but the key, which is SPKI as base64. */
 export const enrolmentMade = linkShown.extend({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { limits } from '../limits.ts';
+import { fieldLimits, limits } from '../limits.ts';
 
 /** The shape of `tools.yaml`. An unknown key is refused: its author expects an effect. */
 
@@ -11,7 +11,7 @@ const parameter_name = z
   .regex(/^[a-z][a-z0-9_]{0,63}$/, 'is not a parameter name: a-z, 0-9, underscore');
 const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'is not the name of a variable');
 const line = z.string().regex(/^[^\x00-\x1f\x7f]*$/, 'has a control character');
-const path = line.min(1).max(4096);
+const path = line.min(1).max(fieldLimits.path_chars);
 const uuid = z
   .string()
   .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'is not a lower-case UUID');
@@ -22,23 +22,26 @@ const parameter = z.strictObject({
   default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
   description: line.max(limits.prose_chars).optional(),
   /** A regular expression (RE2) that must match the whole value. */
-  pattern: z.string().min(1).max(1024).optional(),
+  pattern: z.string().min(1).max(fieldLimits.pattern_chars).optional(),
   enum: z
     .array(z.union([z.string(), z.number()]))
     .min(1)
-    .max(1000)
+    .max(fieldLimits.values)
     .optional(),
   min: z.number().optional(),
   max: z.number().optional(),
   min_length: z.int().min(0).optional(),
   max_length: z.int().min(0).max(limits.json_string_chars).optional(),
-  max_items: z.int().min(0).max(10_000).optional(),
+  max_items: z.int().min(0).max(limits.list_items).optional(),
   allow_leading_dash: z.boolean().default(false),
   /** Lets a string have line breaks and tabs. */
   multiline: z.boolean().default(false),
 });
 
-const arg = z.union([line, z.strictObject({ when: parameter_name, args: z.array(line).min(1).max(100) })]);
+const arg = z.union([
+  line,
+  z.strictObject({ when: parameter_name, args: z.array(line).min(1).max(fieldLimits.registered) }),
+]);
 
 /** The name of a secret, here and in the file of the executor. */
 export const secretName = z
@@ -70,26 +73,26 @@ const sandbox = z.union([
   z.literal('none'),
   z.strictObject({
     network: z.boolean().default(false),
-    read: z.array(path).max(100).default([]),
-    write: z.array(path).max(100).default([]),
+    read: z.array(path).max(fieldLimits.registered).default([]),
+    write: z.array(path).max(fieldLimits.registered).default([]),
   }),
 ]);
 
 const limited = z.strictObject({
   cpu_s: z.int().min(1).max(limits.timeout_s).optional(),
-  file_mb: z.int().min(1).max(1_048_576).optional(),
-  open_files: z.int().min(16).max(1_048_576).optional(),
-  processes: z.int().min(1).max(100_000).optional(),
-  memory_mb: z.int().min(16).max(16_777_216).optional(),
+  file_mb: z.int().min(1).max(limits.sandbox_file_mb).optional(),
+  open_files: z.int().min(limits.sandbox_open_files_min).max(limits.sandbox_open_files).optional(),
+  processes: z.int().min(1).max(limits.sandbox_processes).optional(),
+  memory_mb: z.int().min(limits.sandbox_memory_mb_min).max(limits.sandbox_memory_mb).optional(),
   /** Of a sandbox's own /tmp, and of its /dev/shm. */
-  tmp_mb: z.int().min(1).max(1_048_576).optional(),
+  tmp_mb: z.int().min(1).max(limits.sandbox_tmp_mb).optional(),
 });
 
 const tool = z.strictObject({
   name,
   summary: line.min(1).max(limits.prose_chars),
   executable: path,
-  args: z.array(arg).max(1000).default([]),
+  args: z.array(arg).max(fieldLimits.values).default([]),
   parameters: z
     .record(parameter_name, parameter)
     .refine(
@@ -97,10 +100,10 @@ const tool = z.strictObject({
       `has more than ${limits.parameters} parameters`,
     )
     .default({}),
-  env: z.record(fixed, line.max(32_768)).default({}),
+  env: z.record(fixed, line.max(fieldLimits.value_chars)).default({}),
   /** Secrets of the executor, each in a variable of its name, or in the variable that stands before it. Without one the tool does not run. */
   secrets: z
-    .union([z.array(given).max(100), z.record(given, secretName)])
+    .union([z.array(given).max(fieldLimits.registered), z.record(given, secretName)])
     .transform((named) => (Array.isArray(named) ? Object.fromEntries(named.map((one) => [one, one])) : named))
     .default({}),
   cwd: path.default('.'),
@@ -120,7 +123,7 @@ const tool = z.strictObject({
     .regex(/^sha256:[0-9a-f]{64}$/, 'is not sha256: and 64 hexadecimal characters')
     .optional(),
   /** Files that the tool loads, as patterns beneath the project. They become part of what is approved. `[]` says: none. */
-  covers: z.array(covered).max(100).optional(),
+  covers: z.array(covered).max(fieldLimits.registered).optional(),
   undo: z.enum(['exact', 'compensating', 'none']),
   /** The call that undoes it. `{name}` is the value that the parameter had. */
   undone_by: z
@@ -145,11 +148,11 @@ export const startSchema = tool
     ...{ executable: true, env: true, secrets: true, cwd: true, timeout_s: true, sandbox: true },
     ...{ limits: true, run_as: true, covers: true },
   })
-  .extend({ args: z.array(line.max(32_768)).max(1000).default([]) });
+  .extend({ args: z.array(line.max(fieldLimits.value_chars)).max(fieldLimits.values).default([]) });
 
 const binding = z.strictObject({
   intent: uuid,
-  tool: z.union([name, z.array(name).max(100)]),
+  tool: z.union([name, z.array(name).max(fieldLimits.registered)]),
   arguments: z.record(z.string(), z.json()).default({}),
 });
 
@@ -165,7 +168,7 @@ const pipeline = z.strictObject({
       ]),
     )
     .min(1)
-    .max(64),
+    .max(fieldLimits.listed),
 });
 
 export const registrySchema = z.strictObject({

@@ -364,8 +364,8 @@ describe('gc', () => {
     );
     expect(kept.stdout).not.toContain('THE UNDO IS LOST');
     const words = ['gc', '--keep-mb', '0', '--undoable-too', '--reason', 'the disk is full'];
-    const no = await project.talk(words, ['to give up the undo: ', 'yes']);
-    expectError('CONFIRMATION_DECLINED', no);
+    const no = await project.talk(words, ...thrice('to give up the undo: ', 'yes'));
+    expectError('CONFIRMATION_WRONG', no);
     expect(existsSync(backups)).toBe(true);
     const gone = await project.talk(words, ['to give up the undo: ', 'no undo'], ASKED);
     expect(gone.screen).toContain(`THE UNDO IS LOST: ${execution} can no longer be rolled back`);

@@ -10,6 +10,7 @@ import {
   fileFolder,
   makeProject,
   type Project,
+  thrice,
   typedCode,
   UNKNOWN_ID,
 } from './project.ts';
@@ -39,11 +40,12 @@ afterAll(() => ended(service));
 describe('a login', () => {
   it('compares the key of the ledger once, and keeps a session that only its account can read', async () => {
     expectError('LOGIN_MISSING', await far.run('status'));
-    const wrong = await far.talk(['login', '--as', 'alice', '--key', 'alice.json'], SECRET, [
-      'told you: ',
-      '0123456789abcdef',
-    ]);
-    expect(wrong.stderr).toContain('CONFIRMATION_DECLINED');
+    const wrong = await far.talk(
+      ['login', '--as', 'alice', '--key', 'alice.json'],
+      SECRET,
+      ...thrice('told you: ', '0123456789abcdef'),
+    );
+    expect(wrong.stderr).toContain('CONFIRMATION_WRONG');
     expectError('LOGIN_MISSING', await far.run('status'));
     const { code, stdout } = await far.login();
     expect([code, stdout]).toEqual([

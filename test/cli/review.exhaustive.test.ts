@@ -56,8 +56,12 @@ describe('review', () => {
     ]);
 
     const last = screen.slice(screen.indexOf('[3 of 3]'));
-    expect(last).toContain(`Intent:      ${approved.id}\n`);
-    expect(last).toContain(`Hash:        ${approved.hash}\n`);
+    // The tool and its arguments come before the ids.
+    expect(last).toMatch(
+      new RegExp(
+        `\\nArgument: [^]+\\nDefinition: [^\\n]+\\nIntent: {6}${approved.id}\\nHash: {8}${approved.hash}\\nCode: {8}${codeOf(approved.hash)}\\n`,
+      ),
+    );
     expect(last).toContain('Asked by:    bot (agent, by name only), from the account bot on agents\n');
     expect(last).toContain('Why:         Needed for the report\n');
     expect(last).toMatch(/^Expires: {5}\S+Z \(in 23 h\)$/m);

@@ -76,7 +76,16 @@ describe('the human', () => {
   it('n, Enter and the end of input start nothing, record nothing and exit 1', async () => {
     const set = await stage();
     const before = rowsOf(set);
-    const wrong = ['n\r', '\r', '\x04', '\x03', 'Y\r', 'yes\r', ' y\r', 'y \r', 'ny\r'];
+    const thrice = (keys: string) => [keys, keys, keys];
+    const wrong = [
+      ...['n\r', ' No \r', '\x04', '\x03'],
+      ...['\r', 'ny\r', 'yy\r', 'ye\r'].map(thrice),
+      ...[
+        ['x\r', 'n\r'],
+        ['x\r', '\x04'],
+        ['x\r', 'x\r', '\x03'],
+      ],
+    ];
     for (const seen of await inTurn(wrong, (keys) => answering(set, keys))) {
       expect(seen.stdout.startsWith(preScreen(set))).toBe(true);
       const stdout = seen.stdout.slice(preScreen(set).length);
@@ -84,6 +93,16 @@ describe('the human', () => {
     }
     expect(rowsOf(set)).toEqual(before);
     expect(runs(set)).toBe(0);
+  });
+
+  it('y and yes are a yes, in any case, also at the third try', async () => {
+    for (const keys of ['Y\r', ' yes \r', ['\r', 'x\r', 'y\r']]) {
+      const set = await stage();
+      const seen = await answering(set, keys);
+      expect(seen.code).toBe(0);
+      expect(seen.screen.split('That is neither y nor n.')).toHaveLength(typeof keys === 'string' ? 1 : 3);
+      expect(runs(set)).toBe(1);
+    }
   });
 
   it('a signal that comes while the question waits is a no', async () => {

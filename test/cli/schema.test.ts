@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { COMMANDS } from '../../src/cli/commands.ts';
@@ -13,7 +14,7 @@ const STREAM = 'no answer, but what is told until the process ends';
 const FILES = 'about files of another program on this host';
 const OFFLINE = 'works without a project';
 
-/** The commands whose `--json` is not the output of a verb, and why. */
+/** The commands whose `--json` is not the output of a verb, and why. docs/cli.md has the same in its chapter about JSON. */
 const OWN: Readonly<Record<string, string>> = {
   init: HOST,
   doctor: HOST,
@@ -61,6 +62,18 @@ describe('what --json prints', () => {
   it('is the output of a verb, but for commands that are named here', () => {
     const own = Object.entries(resultSchemas()).filter(([, schema]) => !isOutput(schema));
     expect(own.map(([command]) => command).sort()).toEqual(Object.keys(OWN).sort());
+  });
+
+  it('is explained in docs/cli.md where it is no output', () => {
+    const rows = [...new Set(Object.values(OWN))].map((why) => {
+      const commands = Object.keys(OWN).filter((command) => OWN[command] === why);
+      return `| ${commands.map((command) => `\`${command}\``).join(', ')} | ${why} |`;
+    });
+    const text = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
+    const [, table = ''] = text.split(
+      '| command | why its `result` is not the output of a verb |\n| --- | --- |\n',
+    );
+    expect(table.split('\n\n')[0]).toBe(rows.join('\n'));
   });
 
   it('has a file or a secret beside the output, for commands that are named here', () => {

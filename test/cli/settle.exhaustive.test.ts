@@ -12,6 +12,7 @@ import {
   PASSPHRASE,
   type Project,
   SOME_HASH,
+  thrice,
   UNKNOWN_ID,
 } from './project.ts';
 
@@ -216,19 +217,21 @@ describe('object erase', () => {
     expect(stdout).toContain(`  held by ${plan.id}, entry `);
     expect(stdout).toContain(`!!! THE UNDO IS LOST: ${execution_id} can no longer be rolled back !!!`);
     const erase = ['object', 'erase', plan.hash, '--reason', 'x'];
-    const declined = await project.talk(erase, ['give up the undo: ', 'yes']);
+    const declined = await project.talk(erase, ['give up the undo: ', '']);
     expect(declined.stderr).toContain('(CONFIRMATION_DECLINED 3012)');
+    const wrong = await project.talk(erase, ...thrice('give up the undo: ', 'yes'));
+    expect(wrong.stderr).toContain('(CONFIRMATION_WRONG 3014)');
     const undone = await project.talk(['rollback', execution_id, '--reason', 'x'], ASKED);
     expect(undone.code).toBe(0);
-    const typed: [string, string] = [' to erase it: ', plan.hash.slice(0, 8)];
-    expect((await project.talk(erase, typed, ASKED)).code).toBe(0);
+    const begin = ['x', plan.hash.slice(0, 8)].map((typed): [string, string] => [' to erase it: ', typed]);
+    expect((await project.talk(erase, ...begin, ASKED)).code).toBe(0);
     // The registry is shared by every intent of this file.
     const { registry_digest } = await stateOf(plan);
     const shared = await project.talk(
       ['object', 'erase', registry_digest, '--reason', 'x'],
-      [' to erase it for all ', '1'],
+      ...thrice(' to erase it for all ', '1'),
     );
-    expect(shared.stderr).toContain('(CONFIRMATION_DECLINED 3012)');
+    expect(shared.stderr).toContain('(CONFIRMATION_WRONG 3014)');
     const { policy } = await project.inside((keyturn) => keyturn.system.get());
     const kept = await project.talk(['object', 'erase', policy!, '--reason', 'x']);
     expect(kept.stderr).toContain('(OBJECT_KEPT 3030)');

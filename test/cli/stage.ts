@@ -191,12 +191,17 @@ export interface Person {
   readonly env?: Record<string, string>;
 }
 
-/** `keyturn run` with a person who presses these keys when asked. */
-export function answering(set: Stage, keys: string, person: Person = {}): Promise<Talk> {
+/** `keyturn run` with a person who presses these keys when asked: the next ones each time. */
+export function answering(set: Stage, keys: string | readonly string[], person: Person = {}): Promise<Talk> {
+  const [first = '', ...further] = typeof keys === 'string' ? [keys] : keys;
   const act = async (session: Session) => {
     await session.expect(QUESTION);
     await person.before?.(session);
-    session.press(keys);
+    session.press(first);
+    for (const next of further) {
+      await session.expect(QUESTION);
+      session.press(next);
+    }
     await person.after?.(session);
   };
   return atTerminal(set, set.words, act, person.env);

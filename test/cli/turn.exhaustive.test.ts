@@ -87,8 +87,10 @@ describe('turn', () => {
 
   it('without a y, without the passphrase or without a terminal nothing is recorded', async () => {
     const intent = await scene.propose('greet', { name: 'Ada' });
-    for (const typed of ['n', '', 'Y', 'yes', intent.id])
+    for (const typed of ['n', ' NO '])
       expectError('CONFIRMATION_DECLINED', await scene.talk(['turn', intent.id], [TURN[0], typed]));
+    for (const typed of ['', 'ye', intent.id])
+      expectError('CONFIRMATION_DECLINED', await scene.talk(['turn', intent.id], ...thrice(TURN[0], typed)));
     expectError(
       'PASSPHRASE_WRONG',
       await scene.talk(['turn', intent.id], TURN, ...thrice(ALICE[0], 'wrong')),
@@ -98,6 +100,34 @@ describe('turn', () => {
     expectError('ID_MALFORMED', await scene.run('turn', 'x'));
     for (const flag of ['--yes', '-y', '--force'])
       expectError('USAGE', await scene.run('turn', intent.id, flag));
+    expect(await scene.kindsOf(intent)).toEqual(['intent.proposed']);
+  });
+
+  it('what is neither y nor n is asked again, and the third try still counts', async () => {
+    const intent = await scene.propose('greet', { name: 'Ada' });
+    const turns = ['', 'turn', ' Yes '].map((typed): [string, string] => [TURN[0], typed]);
+    const { code, screen } = await scene.talk(['turn', intent.id], ...turns, ALICE);
+    expect(code).toBe(0);
+    expect(screen.split('That is neither y nor n. ')).toHaveLength(3);
+  });
+
+  it('Ctrl-C and the end of input decline at once, also at a later try', async () => {
+    const intent = await scene.propose('greet', { name: 'Ada' });
+    for (const [tries, key] of [
+      [0, '\x03'],
+      [1, '\x04'],
+      [2, '\x03'],
+    ] as const) {
+      const session = inTerminal(['turn', intent.id], { cwd: folder });
+      for (let i = 0; i < tries; i++) {
+        await session.expect(TURN[0]);
+        session.type('x');
+      }
+      await session.expect(TURN[0]);
+      session.press(key);
+      expect(await session.exited).toBe(1);
+      expect(session.text).toContain('Nothing was typed. (CONFIRMATION_DECLINED 3012)');
+    }
     expect(await scene.kindsOf(intent)).toEqual(['intent.proposed']);
   });
 

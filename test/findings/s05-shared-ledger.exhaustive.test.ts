@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
 import { migratePostgresStore } from '../../src/store/postgres/store.ts';
-import { talkAt } from '../cli/project.ts';
+import { talkAt, thrice } from '../cli/project.ts';
 import { type Shared, shared, writeConfig } from '../journey/postgres-host.ts';
 import { APPLICATION, OWNER, postgres, urlOf } from '../store/postgres-place.ts';
 import { found } from '../support/project.ts';
@@ -63,8 +63,8 @@ describe('S5: a project whose ledger is on a server has one ledger', () => {
     const short = fingerprint.slice('sha256:'.length, 'sha256:'.length + 16);
 
     expect((await keyturn(['store', 'join'], { cwd: at })).stderr).toContain('NO_TERMINAL');
-    const wrong = await talkAt({ cwd: at }, ['store', 'join'], [QUESTION, 'f'.repeat(16)]);
-    expect(wrong.stderr).toContain('CONFIRMATION_DECLINED');
+    const wrong = await talkAt({ cwd: at }, ['store', 'join'], ...thrice(QUESTION, 'f'.repeat(16)));
+    expect(wrong.stderr).toContain('CONFIRMATION_WRONG');
     expect(existsSync(join(at, '.keyturn'))).toBe(false);
 
     const right = await talkAt({ cwd: at }, ['store', 'join'], [QUESTION, short]);

@@ -190,6 +190,7 @@ describe('reviewing', () => {
       const seen = await review(at, `${typed}${ENTER}`);
       expect(seen).toMatchObject({ stdout: `${LIST}[ERROR] What was typed is not the exact id.\n`, code: 1 });
       expect(seen.stderr).toMatch(/^CONFIRMATION_WRONG: /);
+      expect(seen.screen.split('Type the exact UUID')).toHaveLength(4);
     }
     expect(await review(at, END_OF_INPUT)).toMatchObject({
       code: 1,

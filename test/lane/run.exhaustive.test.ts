@@ -326,14 +326,26 @@ describe('the human', () => {
 
   it('n, Enter and the end of input start nothing, record nothing and exit 1', async () => {
     const set = stage();
-    for (const typed of ['n\r', ENTER, END_OF_INPUT, 'Y\r', 'yes\r', ' y\r', 'y \r', '\x03']) {
+    for (const typed of ['n\r', ' NO\r', ENTER, END_OF_INPUT, 'ny\r', 'yy\r', '\x03']) {
       const seen = await at(set, typed);
+      const asked = [ENTER, 'ny\r', 'yy\r'].includes(typed) ? 3 : 1;
+      expect(seen.screen.split('Proceed? (y/n)')).toHaveLength(asked + 1);
       expect(seen.stdout).toMatch(/\n\[ERROR\] Cannot execute: [^\n]+\nNo execution attempted\.\n$/);
       expect(seen.stderr).toMatch(/^CONFIRMATION_DECLINED: /);
       expect(seen.code).toBe(1);
     }
     expect(runs(set)).toBe(0);
     expect(linesOf(set.queue, 'executed')).toEqual([]);
+  });
+
+  it('y and yes are a yes, in any case, also at the third try', async () => {
+    const answers = [['Y\r'], [' yes \r'], [ENTER, 'x\r', 'y\r']];
+    for (const typed of answers) {
+      const set = stage();
+      const seen = await at(set, '', { type: () => typed.shift() ?? null });
+      expect(seen.code).toBe(0);
+      expect(runs(set)).toBe(1);
+    }
   });
 
   it('without a terminal nothing starts, and no flag and no variable answers the prompt', async () => {

@@ -1,5 +1,5 @@
 import ts from 'typescript';
-import { parse, type Source } from './source.ts';
+import { nodesOf, parse, type Source } from './source.ts';
 import { type Check, inSrc } from './tidy.ts';
 
 /** What no limit is called, though it is a number: the first comment of `src/limits.ts` says what a limit is. */
@@ -111,12 +111,77 @@ function isNumeric(node: ts.Expression): boolean {
   );
 }
 
-export const limitsInOnePlace: Check = (files) =>
-  calledLikeLimits(files)
+/**
+ * Numbers in a schema that are no limit, by their file. 0, 1 and 2 are none anywhere: they say that there is something, or several. Nor is
+ * the argument of `length`: a form fixes it, such as a key of 44 characters in base64.
+ */
+const NO_BOUNDS: Readonly<Record<string, string>> = {
+  'src/capability/conditions.ts 23': 'hours of a day',
+  'src/capability/conditions.ts 24': 'hours of a day',
+  'src/policy/shape.ts 23': 'hours of a day',
+  'src/cli/schema.ts 1000': 'numbers of reasons',
+  'src/cli/schema.ts 5999': 'numbers of reasons',
+  'src/plan/report/schema.ts 1000': 'numbers of reasons',
+  'src/plan/report/schema.ts 5999': 'numbers of reasons',
+  'src/event/agent.ts 10_000': 'basis points',
+  'src/finder/packet.ts 10_000': 'basis points',
+  'src/finder/packet.ts 3': 'two or three formats of an answer (003)',
+  'src/finder/simulation.ts 3': 'two or three formats of an answer (003)',
+  'src/finder/simulation.ts 100': 'the scale of priorities',
+  'src/plan/input/envelope.ts 10': 'the scale of priorities',
+  'src/plan/rollback/manifest.ts 0o7777': 'the mode of a file',
+  'src/event/event.ts -1': 'a user that is not known',
+  'src/event/shape.ts 253': 'a host name of DNS',
+};
+
+const BOUNDING = /^(min|max|gt|gte|lt|lte)$/;
+const HTML_BOUND = /^(maxlength|minlength|max|min)$/i;
+
+/** The numbers that bound a value where it is taken in: in a schema, or in a field of a page. */
+function writtenBounds(files: readonly Source[]): Constant[] {
+  return inSrc(files)
+    .filter(({ path }) => path !== 'src/limits.ts')
+    .flatMap((file) =>
+      nodesOf(parse(file)).flatMap((node) => {
+        const bound = boundOf(node);
+        if (bound === undefined || !isWritten(bound)) return [];
+        return [{ path: file.path, name: bound.getText() }];
+      }),
+    )
+    .filter(({ name }) => !/^[012]$/.test(name));
+}
+
+function boundOf(node: ts.Node): ts.Expression | undefined {
+  if (ts.isJsxAttribute(node) && HTML_BOUND.test(node.name.getText()))
+    return node.initializer && ts.isJsxExpression(node.initializer) ? node.initializer.expression : undefined;
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
+  const { expression, name } = node.expression;
+  return BOUNDING.test(name.text) && expression.getText() !== 'Math' ? node.arguments[0] : undefined;
+}
+
+/** Nothing but numbers: what follows from a limit is none of its own. */
+function isWritten(node: ts.Expression): boolean {
+  if (ts.isNumericLiteral(node)) return true;
+  if (ts.isPrefixUnaryExpression(node)) return isWritten(node.operand);
+  return ts.isBinaryExpression(node) && isWritten(node.left) && isWritten(node.right);
+}
+
+const keyOf = ({ path, name }: Constant) => `${path} ${name}`;
+
+export const limitsInOnePlace: Check = (files) => [
+  ...calledLikeLimits(files)
     .filter(({ name }) => !Object.hasOwn(NO_LIMITS, name))
-    .map(({ path, name }) => `${path}: ${name} is called like a limit, and stands outside limits.ts`);
+    .map(({ path, name }) => `${path}: ${name} is called like a limit, and stands outside limits.ts`),
+  ...writtenBounds(files)
+    .filter((bound) => !Object.hasOwn(NO_BOUNDS, keyOf(bound)))
+    .map(({ path, name }) => `${path}: ${name} bounds a value, and stands outside limits.ts`),
+];
 
 export const staleNoLimits: Check = (files) => {
   const names = new Set(calledLikeLimits(files).map(({ name }) => name));
-  return Object.keys(NO_LIMITS).filter((name) => !names.has(name));
+  const bounds = new Set(writtenBounds(files).map(keyOf));
+  return [
+    ...Object.keys(NO_LIMITS).filter((name) => !names.has(name)),
+    ...Object.keys(NO_BOUNDS).filter((key) => !bounds.has(key)),
+  ];
 };

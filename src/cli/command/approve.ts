@@ -5,11 +5,12 @@ import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval } from '../conversation.ts';
 import { earlierLines } from '../earlier.ts';
-import { type Possible, possible, requirePossible, signAsked, whoActs, withTries } from '../human.ts';
+import { type Possible, possible, requirePossible, signAsked, whoActs } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { showAll } from '../pager.ts';
 import { painter } from '../paint.ts';
 import { type Opened, writing } from '../project.ts';
+import { requireConfirmed } from '../question.ts';
 import { reviewScreen } from '../screen.ts';
 import { fields } from '../table.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
@@ -28,13 +29,14 @@ export function approve(call: Call): Promise<Answer> {
     const approval = await approvalBy(keyturn, { seen, name, ttl_s });
     const result = await atTerminal(async (terminal) => {
       await showReview(terminal, seen, await earlierLines(keyturn, terminal, { intent_id, name }));
-      await withTries(terminal, ['CONFIRMATION_WRONG'], async () => {
-        const typed = await terminal.ask(
-          `Type the first ${CODE_TYPED} characters of the code to approve it: `,
-        );
-        if (typed === '') refuse('CONFIRMATION_DECLINED');
-        if (!beginsCode(typed, seen.intent.hash)) refuse('CONFIRMATION_WRONG', NOT_THE_CODE);
-      });
+      await requireConfirmed(
+        terminal,
+        `Type the first ${CODE_TYPED} characters of the code to approve it: `,
+        {
+          isAnswer: (typed) => beginsCode(typed, seen.intent.hash),
+          wrong: NOT_THE_CODE,
+        },
+      );
       return signAsked(keyturn, terminal, approval);
     });
     return { result, lines: approvedLines(result, await afterApproval(keyturn, seen.intent)) };

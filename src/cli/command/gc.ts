@@ -6,6 +6,7 @@ import { counted } from '../counted.ts';
 import { type Possible, possible, signAsked, whoActs } from '../human.ts';
 import { showAll } from '../pager.ts';
 import { reading, writingHere } from '../project.ts';
+import { requireConfirmed } from '../question.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 
 type Policy = Request<'system.previewGc'>;
@@ -58,13 +59,12 @@ async function askAndRemove(
   asked: Possible<Outcome>,
 ): Promise<Outcome> {
   await showAll(terminal, previewLines(found));
-  if (undoLostBy(found).length > 0) await requireGivenUp(terminal);
+  if (undoLostBy(found).length > 0)
+    await requireConfirmed(terminal, 'Type "no undo" to give up the undo: ', {
+      isAnswer: (typed) => typed === 'no undo',
+      wrong: 'Only "no undo" gives it up.',
+    });
   return signAsked(keyturn, terminal, asked);
-}
-
-async function requireGivenUp(terminal: Terminal): Promise<void> {
-  if ((await terminal.ask('Type "no undo" to give up the undo: ')).trim() !== 'no undo')
-    refuse('CONFIRMATION_DECLINED', 'Only "no undo" gives it up. Nothing was removed.');
 }
 
 /** Executions and conversations that can no longer be undone afterwards. */

@@ -125,9 +125,6 @@ function grantScreen(offer: Offer, terms: Terms, options: Options, columns: numb
   const drawing = { paint: painter(true), columns };
   const found: Field[] = [
     ['Grant', [['bold', terms.action ?? intent.actions.join(' or ')]]],
-    ['Intent', intent.intent_id],
-    ['Hash', [['dim', intent.hash]]],
-    ['Code', codeOf(intent.hash)],
     headlineOf(offer.shown),
     ['Scope', scopeWords(terms.scope ?? needs)],
     ...conditionFields(terms.conditions),
@@ -135,6 +132,9 @@ function grantScreen(offer: Offer, terms: Terms, options: Options, columns: numb
     ['Lives', `${terms.ttl_s ?? ttl_s} s, for one run`],
     ['For', visible(terms.audience ?? audience)],
     ['Holder', terms.holder === undefined ? 'any bearer' : visible(options.holder ?? terms.holder)],
+    ['Intent', intent.intent_id],
+    ['Hash', [['dim', intent.hash]]],
+    ['Code', codeOf(intent.hash)],
   ];
   const loud =
     new Set(intent.break_glass.map(({ by }) => by)).size > 1

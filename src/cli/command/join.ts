@@ -1,8 +1,8 @@
 import { visible } from '../../canonical/visible.ts';
 import { type JoinedLedger, Keyturn } from '../../keyturn.ts';
-import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { folderOf } from '../project.ts';
+import { requireConfirmed } from '../question.ts';
 import type { Result } from '../schema.ts';
 import { fields } from '../table.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
@@ -52,10 +52,9 @@ export async function requireFingerprint(
   terminal.write(
     `${[...lines, 'On the first host, `keyturn ledger verify` prints the ledger key.'].join('\n')}\n`,
   );
-  const typed = (await terminal.ask(QUESTION)).trim();
-  if (typed !== ledger_key.slice('sha256:'.length).slice(0, TYPED))
-    refuse('CONFIRMATION_DECLINED', NOT_THE_SAME);
+  const begin = ledger_key.slice('sha256:'.length).slice(0, TYPED);
+  await requireConfirmed(terminal, QUESTION, { isAnswer: (typed) => typed === begin, wrong: NOT_THE_SAME });
 }
 
 const QUESTION = `The first ${TYPED} characters behind "sha256:", as the owner of the ledger told you: `;
-const NOT_THE_SAME = 'What was typed is not the beginning of the fingerprint. Nothing was changed.';
+const NOT_THE_SAME = 'What was typed is not the beginning of the fingerprint.';

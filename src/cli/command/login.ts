@@ -11,7 +11,7 @@ import {
 } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { withTries } from '../human.ts';
+import { withTries } from '../question.ts';
 import { requestSigner, requirePinnedHead, signing } from '../remote.ts';
 import type { Result } from '../schema.ts';
 import { askingAt, serviceOf } from '../service.ts';

@@ -5,6 +5,7 @@ import type { Answer, Call } from '../answer.ts';
 import { possible, signAsked, whoActs } from '../human.ts';
 import { requireDigest } from '../operand.ts';
 import { reading, writing } from '../project.ts';
+import { requireConfirmed } from '../question.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 
 type Erasure = VerbResult<'ledger.explainErase'>;
@@ -37,15 +38,15 @@ async function askAbout(terminal: Terminal, erasure: Erasure): Promise<void> {
   terminal.write(`${erasureLines(erasure).join('\n')}\n`);
   const { digest, holders, undo } = erasure;
   if (holders > 1)
-    await requireTyped(terminal, `Type ${holders} to erase it for all ${holders}: `, String(holders));
-  if (undo.length > 0) await requireTyped(terminal, 'Type "no undo" to give up the undo: ', 'no undo');
+    await requireWord(terminal, `Type ${holders} to erase it for all ${holders}: `, String(holders));
+  if (undo.length > 0) await requireWord(terminal, 'Type "no undo" to give up the undo: ', 'no undo');
   const begin = digest.slice(0, 8);
-  await requireTyped(terminal, `Type ${begin} to erase it: `, begin);
+  await requireWord(terminal, `Type ${begin} to erase it: `, begin);
 }
 
-async function requireTyped(terminal: Terminal, question: string, expected: string): Promise<void> {
-  if ((await terminal.ask(question)).trim() !== expected)
-    refuse('CONFIRMATION_DECLINED', `Only "${expected}" erases it. Nothing was erased.`);
+function requireWord(terminal: Terminal, question: string, word: string): Promise<void> {
+  const wrong = `Only "${word}" erases it.`;
+  return requireConfirmed(terminal, question, { isAnswer: (typed) => typed === word, wrong });
 }
 
 /** What it is, what goes with it, what rests on it, and what is lost. */

@@ -5,8 +5,9 @@ import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval } from '../conversation.ts';
 import { earlierLines } from '../earlier.ts';
-import { signAsked, whoActs, withTries } from '../human.ts';
+import { signAsked, whoActs } from '../human.ts';
 import { type Opened, writing } from '../project.ts';
+import { typedAnswer } from '../question.ts';
 import type { Result } from '../schema.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 import {
@@ -106,18 +107,12 @@ const REJECTS = /^r(\s|$)/;
 /** What the person decides. What is no answer is asked again, and after three tries the intent is skipped. */
 async function askAbout(terminal: Terminal, { intent }: SeenIntent, blocked: string | null): Promise<string> {
   if (blocked !== null) terminal.write(`${blocked}\n`);
-  const ask = async () => {
-    const typed = await terminal.ask(QUESTION);
-    if (
-      ['', 's', 'q'].includes(typed) ||
-      REJECTS.test(typed) ||
-      (blocked === null && beginsCode(typed, intent.hash))
-    )
-      return typed;
-    return refuse('CONFIRMATION_WRONG', blocked ?? NOT_THE_CODE);
-  };
+  const isAnswer = (typed: string) =>
+    ['', 's', 'q'].includes(typed) ||
+    REJECTS.test(typed) ||
+    (blocked === null && beginsCode(typed, intent.hash));
   try {
-    return await withTries(terminal, ['CONFIRMATION_WRONG'], ask);
+    return await typedAnswer(terminal, QUESTION, { isAnswer, wrong: blocked ?? NOT_THE_CODE });
   } catch (error) {
     if (!(error instanceof Refusal && error.code === 'CONFIRMATION_WRONG')) throw error;
     terminal.write(`${error.message} It is skipped.\n`);

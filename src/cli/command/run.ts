@@ -11,6 +11,7 @@ import { callScreen, planScreen } from '../plan-lines.ts';
 import { present } from '../present.ts';
 import { presentedBy } from '../presented.ts';
 import { folderOf } from '../project.ts';
+import { saysYes } from '../question.ts';
 import { confinementLines } from '../screen.ts';
 import { refusalFrom } from '../tell.ts';
 import { atTerminal } from '../terminal.ts';
@@ -108,7 +109,6 @@ export async function interruptible<T>(act: (abort: AbortSignal) => Promise<T>):
   }
 }
 
-/** Only `y` is yes. */
 function confirmed(
   { intent, effect, shown, capability }: Preview,
   json: boolean,
@@ -118,7 +118,7 @@ function confirmed(
     const look = { paint: painter(true), columns: terminal.columns };
     const more = confinementLines(shown, look, capability);
     await present(terminal, [...screenOf(intent.intent_id, effect), ''], { json, more, abort });
-    return (await terminal.ask(`${QUESTION} `, abort)) === 'y';
+    return saysYes(terminal, QUESTION, abort);
   });
 }
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { consoleLimits } from '../../limits.ts';
 import type { SigningAct } from '../signing.ts';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -118,7 +119,7 @@ export function ReasonDock({
             id="reason"
             ref={field}
             type="text"
-            maxLength={2000}
+            maxLength={consoleLimits.reason_chars}
             autocomplete="off"
             required
             value={reason}

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { consoleLimits } from '../../limits.ts';
 import { type Me, useApp, useMe } from '../app.ts';
 import { actOf, touched } from '../gesture.ts';
 import { refuse } from '../refusal.ts';
@@ -148,7 +149,7 @@ export function Enrol() {
           <input
             id="label"
             type="text"
-            maxLength={60}
+            maxLength={consoleLimits.label_chars}
             autocomplete="off"
             required
             value={label}

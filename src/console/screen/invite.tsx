@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Json } from '../../canonical/json.ts';
 import { visible } from '../../canonical/visible.ts';
 import { answerIn } from '../../client/ask.ts';
+import { consoleLimits } from '../../limits.ts';
 import { type App, type Me, useApp, useMe, useTold } from '../app.ts';
 import { useCell } from '../cell.ts';
 import { pageHeader } from '../enter.ts';
@@ -124,7 +125,7 @@ function InviteForm({ me, onOpened }: { readonly me: Me; readonly onOpened: () =
           <input
             id="invited"
             type="text"
-            maxLength={64}
+            maxLength={consoleLimits.name_chars}
             autocomplete="off"
             required
             value={name}

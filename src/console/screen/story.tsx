@@ -144,10 +144,6 @@ function Story({ id }: { readonly id: string }) {
                     </div>
                   )}
                   <div>
-                    <dt>Code</dt>
-                    <dd class="short">{codeOf(intent.hash)}</dd>
-                  </div>
-                  <div>
                     <dt>Intent</dt>
                     <dd>
                       <code>{id}</code>
@@ -164,6 +160,10 @@ function Story({ id }: { readonly id: string }) {
                     <dd>
                       <Dig digest={intent.effect_digest} />
                     </dd>
+                  </div>
+                  <div>
+                    <dt>Code</dt>
+                    <dd class="short">{codeOf(intent.hash)}</dd>
                   </div>
                 </dl>
               </aside>

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Digest, sha256 } from '../../canonical/digest.ts';
 import { canonicalBytes } from '../../canonical/json.ts';
-import { planLimits, planTimeout } from '../../limits.ts';
+import { fieldLimits, planLimits, planTimeout } from '../../limits.ts';
 import { Refusal } from '../../refusal.ts';
 import { parseYaml, type YamlDocument } from '../../tool/yaml.ts';
 import type { RiskLevel } from '../model.ts';
@@ -34,7 +34,7 @@ export type ReadConfig = { readonly config: SystemConfig } | { readonly problems
 const glob = z
   .string()
   .min(1)
-  .max(1024)
+  .max(fieldLimits.pattern_chars)
   .refine((pattern) => pattern === pattern.normalize('NFC'), 'is not in the composed form (NFC)')
   .refine((pattern) => !/^\/|\\|[[\]{}!]|(^|\/)\.{0,2}(\/|$)/.test(pattern), {
     message: 'is not a relative pattern of names with ?, * and ** only',
@@ -68,7 +68,9 @@ export const systemConfigSchema = z.strictObject({
         .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
         .optional(),
       requires_approval: z.boolean().default(true),
-      approval_threshold: z.union([z.enum(riskLevels), z.int().min(1).max(16)]).optional(),
+      approval_threshold: z
+        .union([z.enum(riskLevels), z.int().min(1).max(planLimits.approval_threshold)])
+        .optional(),
       /** In seconds, for the whole task. */
       timeout: z
         .int()

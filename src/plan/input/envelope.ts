@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isDigest, sha256 } from '../../canonical/digest.ts';
 import { canonicalBytes } from '../../canonical/json.ts';
-import { limits } from '../../limits.ts';
+import { fieldLimits, limits } from '../../limits.ts';
 import type { Plan } from '../model.ts';
 import { configFrom, readSystemConfig, type SystemConfig } from './config.ts';
 import { openJson } from './document.ts';
@@ -28,7 +28,7 @@ const content = z.union([
 export const taskEnvelopeSchema = z.strictObject({
   envelope: z.strictObject({
     id: word,
-    version: z.string().min(1).max(32),
+    version: z.string().min(1).max(fieldLimits.version_chars),
     created_at: z.iso.datetime({ offset: true }),
     source_agent: word,
     target_agent: z.literal(EXECUTOR),
@@ -41,7 +41,7 @@ export const taskEnvelopeSchema = z.strictObject({
   validation: z.strictObject({
     status: z.string(),
     checksum: z.string().refine(isDigest, 'is not a SHA-256 digest in lower case'),
-    signature: z.string().min(1).max(4096).optional(),
+    signature: z.string().min(1).max(fieldLimits.path_chars).optional(),
   }),
 });
 

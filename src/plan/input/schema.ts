@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isDigest } from '../../canonical/digest.ts';
 import { guardPlain, type Json } from '../../canonical/json.ts';
-import { planLimits } from '../../limits.ts';
+import { fieldLimits, planLimits } from '../../limits.ts';
 import { Refusal } from '../../refusal.ts';
 import { actionTypes } from '../operation.ts';
 
@@ -75,7 +75,7 @@ export const planShape = {
   plan_id: planIdSchema,
   execution_instructions: instructions.prefault({}),
   validation: z.array(validationRule).max(planLimits.actions).default([]),
-  version: z.string().min(1).max(32).optional(),
+  version: z.string().min(1).max(fieldLimits.version_chars).optional(),
   created_at: z.iso.datetime({ offset: true }).optional(),
   task_summary: plain.optional(),
   decisions: plain.optional(),

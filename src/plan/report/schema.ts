@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isDigest } from '../../canonical/digest.ts';
+import { fieldLimits } from '../../limits.ts';
 import { type ReasonCode, reasonCodes } from '../../refusal.ts';
 
 /** The reports of 004 section 4 and the error object of section 8.2. `schemas/` is made from these. */
@@ -112,7 +113,7 @@ const change = recordedChange.omit({ timestamp: true }).extend({
   diff_summary: z.strictObject({
     lines_added: count,
     lines_removed: count,
-    preview: z.string().max(500),
+    preview: z.string().max(fieldLimits.preview_chars),
   }),
   timestamp: time,
 });
