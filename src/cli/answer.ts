@@ -88,9 +88,11 @@ export interface Options {
   readonly preview?: boolean;
   readonly publicUrl?: string;
   readonly project?: string;
+  readonly queue?: string;
   readonly readableToo?: boolean;
   readonly reason?: string;
   readonly recent?: string;
+  readonly registry?: string;
   readonly replaces?: string;
   readonly idempotencyKey?: string;
   readonly receipt?: string;
@@ -123,6 +125,7 @@ export interface Options {
   readonly until?: string;
   readonly user?: string;
   readonly uses?: string;
+  readonly verifier?: string;
   readonly withObjects?: boolean;
   readonly withoutRoles?: boolean;
   readonly write?: boolean;

@@ -1,13 +1,14 @@
 import { AGENT } from './commands/agent.ts';
 import { ASKING } from './commands/asking.ts';
 import { AUTHORITY } from './commands/authority.ts';
+import { LANE } from './commands/lane.ts';
 import { MCP } from './commands/mcp.ts';
 import { PEOPLE } from './commands/people.ts';
 import { PROOF } from './commands/proof.ts';
 import { RUNNING } from './commands/running.ts';
 import { SERVICE } from './commands/service.ts';
 import { STORE } from './commands/store.ts';
-import type { Spec } from './spec.ts';
+import type { LaneSpec, Spec } from './spec.ts';
 
 export const GROUPS: Readonly<Record<string, string>> = {
   identity: 'who may speak: humans, who hold keys, and agents, who only propose',
@@ -29,6 +30,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   intake: 'what users asked for and does not exist',
   ledger: 'what happened, provably',
   store: 'where the ledger is kept',
+  lane: 'the plain-file lane: pending.jsonl, approved.jsonl and executed.jsonl, and no other state',
 };
 
 /** Every command of Keyturn but the lane, in the order of the journey. */
@@ -43,3 +45,5 @@ export const COMMANDS: readonly Spec[] = [
   ...PROOF,
   ...STORE,
 ];
+
+export const WITH_LANE: readonly (Spec | LaneSpec)[] = [...COMMANDS, ...LANE];

@@ -1,11 +1,10 @@
-import type { Command } from 'commander';
 import { visible } from '../canonical/visible.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type Answer, type Call, denied } from './answer.ts';
 import { COMMANDS } from './commands.ts';
 import { buildProgram, usageRefusal } from './program.ts';
 import { isUnread, say } from './say.ts';
-import type { Spec } from './spec.ts';
+import type { LaneSpec, Spec } from './spec.ts';
 import { tell, tellError } from './tell.ts';
 
 /** Every command but `lane check`, and the help of each. Returns the exit code: 0 or 1, or that of the tool for `wait --output`. */
@@ -13,25 +12,21 @@ export async function main(words: readonly string[]): Promise<number> {
   if (words.length === 0) return home();
   if (words[0] === 'complete') return suggest(words);
   let code: number | null = null;
-  const program = buildProgram(
-    async (spec, call) => {
-      code = await serve(spec, call).catch((error: unknown) => unread(spec.name, error));
-    },
-    await laneFor(words),
-    words[0],
-  );
+  const program = buildProgram(async (spec, call) => {
+    code = await serve(spec, call).catch((error: unknown) => unread(spec.name, error));
+  }, words[0]);
   try {
     // Node puts U+FFFD where a word was not UTF-8: what was typed is then not what would be signed.
     if (words.some((word) => word.includes('\ufffd'))) refuse('INPUT_NOT_UTF8', 'A word is not valid UTF-8.');
     await program.parseAsync([...words], { from: 'user' });
-    // The commands of the lane set the exit code themselves.
-    return code ?? (process.exitCode === 0 ? 0 : 1);
+    return code ?? 1;
   } catch (error) {
     return misunderstood(words, error);
   }
 }
 
-async function serve(spec: Spec, call: Call): Promise<number> {
+async function serve(spec: Spec | LaneSpec, call: Call): Promise<number> {
+  if ('answers' in spec) return (await spec.answers())(call);
   const json = call.options.json === true;
   let answer: Answer;
   try {
@@ -58,13 +53,6 @@ async function answerOf(spec: Spec, call: Call): Promise<Answer> {
 function unread(command: string, error: unknown): number {
   if (isUnread(error) && command === 'watch') return 0;
   throw error;
-}
-
-/** The lane brings code of its own: it is loaded when it is named, or when all commands are to be listed. */
-async function laneFor(words: readonly string[]): Promise<Command[]> {
-  const first = words.find((word) => !word.startsWith('-'));
-  if (COMMANDS.some(({ name }) => name.split(' ')[0] === first)) return [];
-  return [(await import('./lane.ts')).laneCommand()];
 }
 
 /** A decision answers on standard output even when it was not understood: silence there could be taken for a yes. */
@@ -113,7 +101,7 @@ const BEGINNING = `Keyturn is the gate between agents and the world. This folder
 
 async function suggest(words: readonly string[]): Promise<number> {
   const { suggestions } = await import('./completion.ts');
-  const program = buildProgram(async () => {}, await laneFor([]));
+  const program = buildProgram(async () => {});
   await suggestions(program, words.slice(words[1] === '--' ? 2 : 1));
   return 0;
 }

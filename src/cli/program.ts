@@ -1,11 +1,11 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Call, Options } from './answer.ts';
-import { COMMANDS, GROUPS } from './commands.ts';
+import { GROUPS, WITH_LANE } from './commands.ts';
 import { say } from './say.ts';
-import type { Operand, OptionSpec, Spec } from './spec.ts';
+import type { LaneSpec, Operand, OptionSpec, Spec } from './spec.ts';
 
-export type Serve = (spec: Spec, call: Call) => Promise<void>;
+export type Serve = (spec: Spec | LaneSpec, call: Call) => Promise<void>;
 
 const INTRODUCTION =
   'The gate between agents and the world: propose, approve the exact effect, run once, prove it.';
@@ -24,7 +24,7 @@ The journey:
  * The command parser, with no command loaded. Where the first word names a command or a group, only that one is declared: to
  * declare all of them takes longer than to parse the words.
  */
-export function buildProgram(serve: Serve, more: readonly Command[], first?: string): Command {
+export function buildProgram(serve: Serve, first?: string): Command {
   const program = new Command('keyturn')
     .description(INTRODUCTION)
     .option('-V, --version', 'print the version')
@@ -32,17 +32,16 @@ export function buildProgram(serve: Serve, more: readonly Command[], first?: str
     .enablePositionalOptions();
   addGlobals(program);
   for (const spec of specsFor(first)) parentOf(program, spec).addCommand(commandOf(spec, serve));
-  for (const command of more) program.addCommand(command);
   settle(program);
   return program;
 }
 
-function specsFor(first: string | undefined): readonly Spec[] {
-  const named = COMMANDS.filter(({ name }) => name.split(' ')[0] === first);
-  return named.length > 0 ? named : COMMANDS;
+function specsFor(first: string | undefined): typeof WITH_LANE {
+  const named = WITH_LANE.filter(({ name }) => name.split(' ')[0] === first);
+  return named.length > 0 ? named : WITH_LANE;
 }
 
-function parentOf(program: Command, { name }: Spec): Command {
+function parentOf(program: Command, { name }: Spec | LaneSpec): Command {
   const group = name.split(' ').at(-2);
   if (group === undefined) return program;
   const known = program.commands.find((command) => command.name() === group);
@@ -52,11 +51,12 @@ function parentOf(program: Command, { name }: Spec): Command {
   return created;
 }
 
-function commandOf(spec: Spec, serve: Serve): Command {
+function commandOf(spec: Spec | LaneSpec, serve: Serve): Command {
   const command = new Command(spec.name.split(' ').at(-1)).description(spec.about);
   for (const operand of spec.operands ?? []) command.addArgument(argumentOf(operand));
   for (const option of spec.options ?? []) command.addOption(optionOf(option));
-  addGlobals(command, spec.host_only);
+  if ('answers' in spec) command.addOption(json());
+  else addGlobals(command, spec.host_only);
   command.addHelpText('after', `\nExamples:\n${spec.examples.map((example) => `  ${example}`).join('\n')}`);
   command.action(() => {
     const operands = command.processedArgs.flat().filter((value) => value !== undefined) as string[];
@@ -71,14 +71,14 @@ function argumentOf({ name, about, choices }: Operand): Argument {
   return choices ? argument.choices(choices) : argument;
 }
 
-function optionOf({ flags, about, required, many, choices }: OptionSpec): Option {
+function optionOf({ flags, about, required, many, may_be_empty, choices }: OptionSpec): Option {
   const option = new Option(flags, about).makeOptionMandatory(required ?? false);
   if (!option.required) return option;
   if (choices) option.choices(choices);
   const parse = option.parseArg as ((value: string, before: unknown) => string) | undefined;
   return option.argParser((value: string, before: unknown) => {
     // Known now, and not only after the human gave the passphrase to sign it.
-    if (value === '') refuse('USAGE', `The option ${option.long} needs a value.`);
+    if (value === '' && !may_be_empty) refuse('USAGE', `The option ${option.long} needs a value.`);
     if (many) return [...((before as string[] | undefined) ?? []), value];
     // The last of two would win in silence, and the caller did not mean both.
     if (before !== undefined) refuse('USAGE', `The option ${option.long} is given twice.`);
@@ -97,8 +97,10 @@ function addGlobals(command: Command, host_only = false): void {
       about: 'a service elsewhere instead; see `keyturn login`',
     }).hideHelp(host_only),
   );
-  command.addOption(optionOf({ flags: '--json', about: 'one JSON object on standard output' }));
+  command.addOption(json());
 }
+
+const json = () => optionOf({ flags: '--json', about: 'one JSON object on standard output' });
 
 /** Errors are thrown to the caller that parses; help goes to standard output. For each command, because none inherits it. */
 function settle(command: Command): void {

@@ -1,7 +1,16 @@
-import type { Act } from './answer.ts';
+import type { Act, Call } from './answer.ts';
 
 /** One command as the person sees it. What it does is loaded only when it is called. */
-export interface Spec {
+export interface Spec extends Declared {
+  readonly load: () => Promise<Act>;
+}
+
+/** A command of the lane: it asks no project, and prints the lines and the JSON of 000 and 001 itself. Answers with the exit code. */
+export interface LaneSpec extends Declared {
+  readonly answers: () => Promise<(call: Call) => Promise<number>>;
+}
+
+interface Declared {
   /** One word, or a group and a word. */
   readonly name: string;
   readonly about: string;
@@ -10,7 +19,6 @@ export interface Spec {
   readonly examples: readonly string[];
   /** It is refused at a service (HOST_ONLY), whatever its options are: docs/service.md says why. */
   readonly host_only?: true;
-  readonly load: () => Promise<Act>;
 }
 
 export interface Operand {
@@ -26,6 +34,8 @@ export interface OptionSpec {
   readonly required?: true;
   /** May be given several times. Any other option that is given twice is refused. */
   readonly many?: true;
+  /** The command itself says what it makes of a value without text. */
+  readonly may_be_empty?: true;
   readonly choices?: readonly string[];
 }
 

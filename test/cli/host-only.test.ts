@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 
-const program = buildProgram(async () => {}, []);
+const program = buildProgram(async () => {});
 
 function helpOf(name: string): string {
   const at = (command: Command, word: string) => command.commands.find((one) => one.name() === word)!;

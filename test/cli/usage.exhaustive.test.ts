@@ -47,7 +47,7 @@ describe('help', () => {
       for (const example of examples.filter((line) => line.startsWith('keyturn'))) {
         const [, ...words] = example.match(/"[^"]*"|[^\s|]+/g)!.map((word) => word.replaceAll('"', ''));
         const called: string[] = [];
-        const program = buildProgram(async (spec) => void called.push(spec.name), []);
+        const program = buildProgram(async (spec) => void called.push(spec.name));
         await program.parseAsync(
           words.filter((word) => word !== 'source'),
           { from: 'user' },
