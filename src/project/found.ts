@@ -120,7 +120,7 @@ async function build(
       control_key: createControlKey(layout).public_key,
       executor: { public_key: ownExecutorKey(layout).public_key, name: config.executor, labels: [] },
     });
-    writeLedgerFile(layout, pinnedOf(await genesisOf(store)));
+    writeLedgerFile(layout, pinnedOf(await genesisOf(store)), config.store);
     createHeadFiles(headPlaces(layout, config), origin, await store.tip());
   } finally {
     await store.close();

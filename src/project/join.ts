@@ -6,6 +6,7 @@ import { verifyAct } from '../identity/act.ts';
 import { genesisOf } from '../journey/audit.ts';
 import { openEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
+import type { StorePlace } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { readConfig } from './config.ts';
 import { ownExecutorKey } from './keys.ts';
@@ -38,14 +39,14 @@ export interface Joined extends JoinedLedger {
   readonly executor_key: string;
 }
 
-/** Makes the ledger in the configured store the ledger of this project, on a host that has none pinned yet. */
+/** Makes the ledger in the configured store the ledger of this project, on a host that has none pinned yet, or that has the same one in another store. */
 export async function joinLedger({ at, confirm, clock = now }: JoinRequest): Promise<Joined> {
   const layout = layoutOf(rootOf(at));
   const config = readConfig(layout);
   const store = await config.store.open({ tenant: config.tenant, clock, mode: 'read' });
   try {
     const found = await foundedLedger(store);
-    requireUnpinned(layout, found);
+    requireUnpinned(layout, found, config.store);
     const tip = await store.tip();
     const ledger = { ...found, root: layout.root, store: config.store.name, entries: tip.size };
     if (!(await confirm(ledger)))
@@ -53,7 +54,7 @@ export async function joinLedger({ at, confirm, clock = now }: JoinRequest): Pro
     for (const folder of [layout.own, layout.keys]) if (!existsSync(folder)) makeFolderDurably(folder, 0o700);
     // A head that is there already is older than this file, and goes on being compared.
     if (!existsSync(layout.head)) createHeadFiles(headPlaces(layout, config), found.origin, tip);
-    writeLedgerFile(layout, found);
+    writeLedgerFile(layout, found, config.store);
     return { ...ledger, executor_key: ownExecutorKey(layout).public_key };
   } finally {
     await store.close();
@@ -80,8 +81,9 @@ async function foundedLedger(store: Store): Promise<PinnedLedger> {
   return pinnedOf(identity);
 }
 
-function requireUnpinned(layout: Layout, found: PinnedLedger): void {
+function requireUnpinned(layout: Layout, found: PinnedLedger, { where }: StorePlace): void {
   if (!existsSync(layout.ledger_file)) return;
-  requirePinned(readLedgerFile(layout), found);
-  refuse('PROJECT_EXISTS', `${layout.root} has joined this ledger already.`);
+  const pinned = readLedgerFile(layout);
+  requirePinned(pinned, found);
+  if (pinned.store === where) refuse('PROJECT_EXISTS', `${layout.root} has joined this ledger already.`);
 }

@@ -1,16 +1,17 @@
 import * as z from 'zod';
 import { canonicalText, parseJson } from '../canonical/json.ts';
 import { readRegularFile } from '../durable/beneath.ts';
-import { createDurably } from '../durable/file.ts';
+import { replaceDurably } from '../durable/file.ts';
 import { public_key } from '../event/shape.ts';
 import type { LedgerIdentity } from '../journey/audit.ts';
 import { keyFingerprint } from '../ledger/head.ts';
 import { fieldLimits, limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
+import type { StorePlace } from '../store/open.ts';
 import type { Layout } from './layout.ts';
 
 /**
- * `.keyturn/ledger.json`: which ledger belongs to this project. Without it, an attacker who puts another store in its place, or
+ * `.keyturn/ledger.json`: which ledger belongs to this project, and in which store it is. Without it, an attacker who puts another store in its place, or
  * another server into keyturn.yaml, would bring humans and policies of their own.
  */
 export interface PinnedLedger {
@@ -20,6 +21,11 @@ export interface PinnedLedger {
   readonly ledger_key: string;
 }
 
+/** `store` is where the ledger was when a human founded, joined or restored it: no other host is connected to. */
+interface LedgerFile extends PinnedLedger {
+  readonly store: string;
+}
+
 const FORMAT = 'keyturn-ledger/1';
 
 const fileSchema = z.strictObject({
@@ -27,21 +33,24 @@ const fileSchema = z.strictObject({
   origin: z.string().min(1).max(fieldLimits.host_chars),
   founder: z.strictObject({ name: z.string().min(1).max(limits.name_chars), key: public_key }),
   ledger_key: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  store: z.string().min(1).max(limits.yaml_bytes),
 });
 
 export function pinnedOf({ origin, founder, ledger_key }: LedgerIdentity): PinnedLedger {
   return { origin, founder, ledger_key: keyFingerprint(ledger_key) };
 }
 
-export function writeLedgerFile({ ledger_file }: Layout, pinned: PinnedLedger): void {
-  createDurably(ledger_file, Buffer.from(textOf(pinned)), 0o444);
+export function writeLedgerFile({ ledger_file }: Layout, pinned: PinnedLedger, store: StorePlace): void {
+  const { origin, founder, ledger_key } = pinned;
+  const text = textOf({ origin, founder, ledger_key, store: store.where });
+  replaceDurably(ledger_file, Buffer.from(text), 0o444);
 }
 
-function textOf(pinned: PinnedLedger): string {
+function textOf(pinned: LedgerFile): string {
   return `${canonicalText({ format: FORMAT, ...pinned })}\n`;
 }
 
-export function readLedgerFile({ ledger_file }: Layout): PinnedLedger {
+export function readLedgerFile({ ledger_file }: Layout): LedgerFile {
   try {
     return parse(readRegularFile(ledger_file, limits.entry_bytes).bytes);
   } catch (error) {
@@ -52,7 +61,7 @@ export function readLedgerFile({ ledger_file }: Layout): PinnedLedger {
 }
 
 /** One text for one ledger: a file that was cut off or edited by hand is not in its one form. */
-function parse(bytes: Uint8Array): PinnedLedger {
+function parse(bytes: Uint8Array): LedgerFile {
   const parsed = fileSchema.safeParse(parseJson(bytes, limits.entry_bytes));
   if (!parsed.success) refuse('SHAPE_INVALID', 'it is not the identity of a ledger');
   const { format: _, ...pinned } = parsed.data;
@@ -62,13 +71,26 @@ function parse(bytes: Uint8Array): PinnedLedger {
 }
 
 /** Refuses any other ledger than the pinned one, and says what was expected and what was found. */
-export function requirePinned(expected: PinnedLedger, found: PinnedLedger): void {
-  if (textOf(expected) === textOf(found)) return;
+export function requirePinned({ store, ...expected }: LedgerFile, found: PinnedLedger): void {
+  if (textOf({ ...expected, store }) === textOf({ ...found, store })) return;
   const facts = { expected: wordsOf(expected), found: wordsOf(found) };
   refuse(
     'LEDGER_FOREIGN',
     `The store holds another ledger. Expected ${facts.expected}; found ${facts.found}.`,
     facts,
+  );
+}
+
+/** Asked before anything is connected to: an edited keyturn.yaml may name the host of an attacker. */
+export function requirePinnedStore({ store: expected }: LedgerFile, { where: found }: StorePlace): void {
+  if (expected === found) return;
+  refuse(
+    'STORE_ELSEWHERE',
+    `The ledger of this project is in the store ${expected}; keyturn.yaml names ${found}.`,
+    {
+      expected,
+      found,
+    },
   );
 }
 

@@ -7,7 +7,7 @@ import type { Config } from './config.ts';
 import { createHeadFile, type KeptHead, readHeadFile } from './head-file.ts';
 import { type HeadPlaces, headKeeper } from './head-keeper.ts';
 import type { Layout } from './layout.ts';
-import { pinnedOf, readLedgerFile, requirePinned } from './ledger-file.ts';
+import { pinnedOf, readLedgerFile, requirePinned, requirePinnedStore } from './ledger-file.ts';
 import { type SteadyClock, steadyClock } from './steady-clock.ts';
 
 /** The store of a project, known to hold the ledger of this project, all of it. */
@@ -35,6 +35,7 @@ export async function openLedger(
   { head = 'compare', mode, clock, uptime }: OpenLedgerOptions,
 ): Promise<OpenedLedger> {
   const pinned = readLedgerFile(layout);
+  requirePinnedStore(pinned, config.store);
   // A server has a clock of its own, which is compared with in the store.
   const time = config.store.kind === 'sqlite' ? timeOf(layout, pinned.origin, clock, uptime) : null;
   const opened = await config.store.open({ tenant: config.tenant, clock: time?.stamp ?? clock, mode });

@@ -20,7 +20,7 @@ export interface RestoreRequest {
   /** A folder with a keyturn.yaml, or one inside such a project. */
   readonly at: string;
   readonly clock?: () => Date;
-  /** Asks the human whether this is the ledger that they mean, where this host has none pinned. There is no default. */
+  /** Asks the human whether this is the ledger that they mean, where this host has none pinned, or has it in another store. There is no default. */
   readonly confirm: (ledger: JoinedLedger) => Promise<boolean>;
 }
 
@@ -66,7 +66,9 @@ async function requireLedger(
   { ledger, manifest }: OpenedBackup,
   confirm: RestoreRequest['confirm'],
 ): Promise<void> {
-  if (existsSync(layout.ledger_file)) return requirePinned(readLedgerFile(layout), ledger);
+  const pinned = existsSync(layout.ledger_file) ? readLedgerFile(layout) : null;
+  if (pinned !== null) requirePinned(pinned, ledger);
+  if (pinned?.store === config.store.where) return;
   const { root } = layout;
   const found = { ...ledger, root, store: config.store.name, entries: manifest.entries };
   if (!(await confirm(found)))
@@ -91,7 +93,7 @@ async function restore(
     await requireObjects(to);
     const copied = Object.keys(copyKeys(keys, layout.keys, manifest.keys)).length;
     // Last: without it nothing opens.
-    if (!existsSync(layout.ledger_file)) writeLedgerFile(layout, ledger);
+    writeLedgerFile(layout, ledger, config.store);
     const kept = await keptHeads(headPlaces(layout, config), ledger.origin, to);
     const { entries } = manifest;
     return { project: layout.root, store: config.store.name, entries, keys: copied, ...kept };

@@ -164,6 +164,11 @@ export const fileSystemReasons = {
     'The kept head is missing or damaged, so a ledger that was cut off could not be told from a whole one.',
     'Restore the file, or verify the ledger and let a human accept it with `keyturn ledger accept-head`.',
   ],
+  STORE_ELSEWHERE: [
+    2048,
+    'The file keyturn.yaml names another store than the one that holds the ledger of this project. Nothing was connected to.',
+    'Put the store back in keyturn.yaml. If you moved the ledger there, run `keyturn store join`, and compare the fingerprint.',
+  ],
   OBJECT_UNEXPECTED: [
     2050,
     'The file holds an object that no entry names, or that an entry says was removed.',

@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import * as z from 'zod';
 import type { JsonObject } from '../canonical/json.ts';
@@ -27,6 +28,7 @@ import { linkRoutes } from './enrolling.ts';
 import type { Enrolments } from './enrolment.ts';
 import { vouching } from './enrolments.ts';
 import { answerEvents } from './events.ts';
+import { cutting, type Flow } from './flow.ts';
 import { requireHost, requireOwnPage, type Site } from './guard.ts';
 import { CALLBACK, type Login } from './login.ts';
 import type { GoingCalls } from './mcp.ts';
@@ -67,12 +69,14 @@ export interface HttpService {
   readonly quota: CallerQuota;
 }
 
+type Bound = { Bindings: HttpBindings };
+
 /** Only to programs of this host. */
 const reached = z.strictObject({ address: z.string() });
 
 /** Everything that is answered over HTTP. It decides nothing: each route is one verb of the table. */
-export function appOf(service: HttpService): Hono {
-  const app = new Hono();
+export function appOf(service: HttpService): Hono<Bound> {
+  const app = new Hono<Bound>();
   const routes = routesOf();
   const { keyturn, enrolments, site, sessions } = service;
   const acts = actsIn(routes);
@@ -83,10 +87,10 @@ export function appOf(service: HttpService): Hono {
   const at = (
     allowed: readonly string[],
     path: string,
-    handle: (request: Request) => Promise<Response> | Response,
+    handle: (request: Request, bound: HttpBindings) => Promise<Response> | Response,
   ) => {
     methods.set(path, allowed);
-    app.on([...allowed], path, ({ req }) => handle(forUs(req.raw)));
+    app.on([...allowed], path, ({ req, env }) => handle(forUs(req.raw), env));
   };
   const forUs = (request: Request) => {
     if (!service.is_local) requireHost(request, site);
@@ -110,7 +114,7 @@ export function appOf(service: HttpService): Hono {
     at(['GET'], '/v1/login', () => beginLogin(login, service));
     at(['GET'], CALLBACK, (request) => finishLogin(login, service, request));
   }
-  at(['GET'], '/v1/events', async (request) => {
+  at(['GET'], '/v1/events', async (request, bound) => {
     const caller = await counted(service, request);
     const recheck = () => stillCalling(service, request, caller);
     // A HEAD would leave a stream without a reader.
@@ -120,7 +124,8 @@ export function appOf(service: HttpService): Hono {
     const signal = AbortSignal.any([request.signal, stopping]);
     const onEnd = service.quota.begin(quotaNameOf(caller), 'stream');
     const shown = JSON.stringify([caller, ...SHOWN.map((name) => request.headers.get(name))]);
-    return answerEvents({ keyturn, caller, shown, last_id, recheck, signal, onEnd });
+    const cut = cutting(service, bound, 'events');
+    return answerEvents({ keyturn, caller, shown, last_id, recheck, signal, cut, onEnd });
   });
   at(['GET'], '/metrics', async (request) => {
     await counted(service, request);
@@ -178,7 +183,7 @@ export function appOf(service: HttpService): Hono {
     at(['GET'], path, () =>
       respond(JSON.stringify(access!.metadata), 200, { 'content-type': 'application/json' }),
     );
-  at(['GET', 'POST'], '/mcp', async (request) => {
+  at(['GET', 'POST'], '/mcp', async (request, bound) => {
     let caller: WebCaller;
     try {
       caller = await mcpCaller(service, request);
@@ -189,6 +194,7 @@ export function appOf(service: HttpService): Hono {
     const asked = {
       ...{ keyturn, caller, request, going, stopping: service.stopping, address: site.origin },
       recheck: () => stillCallingMcp(service, request, caller),
+      cut: cutting(service, bound, 'mcp'),
       beginStream: () => service.quota.begin(quotaNameOf(caller), 'stream'),
     };
     // A HEAD would leave a stream without a reader.
@@ -197,12 +203,12 @@ export function appOf(service: HttpService): Hono {
     return answerMcp(asked, await bodyOf(request));
   });
   for (const route of routes)
-    at(route.query() === null ? ['POST'] : ['GET', 'POST'], route.path, (request) =>
-      answerVerb(service, route, request),
+    at(route.query() === null ? ['POST'] : ['GET', 'POST'], route.path, (request, bound) =>
+      answerVerb(service, route, request, bound),
     );
 
   const refused = (error: unknown, headers?: Readonly<Record<string, string>>) => {
-    service.metrics.refused(error instanceof Refusal ? error.code : 'INTERNAL');
+    service.metrics.refused(error);
     return answerProblem(error, headers);
   };
   app.onError((error) => refused(error));
@@ -339,11 +345,17 @@ function cookieFor(secret: string, { is_public }: Site): string {
   return `${COOKIE}=${secret}; Path=/; HttpOnly; SameSite=Strict${is_public ? '; Secure' : ''}`;
 }
 
-async function answerVerb(service: HttpService, route: Route, request: Request): Promise<Response> {
+async function answerVerb(
+  service: HttpService,
+  route: Route,
+  request: Request,
+  bound: HttpBindings,
+): Promise<Response> {
   // Before the caller is looked up: what is revoked from here on is a change.
   const written = route.verb.lasts ? service.keyturn.host.written() : null;
   const caller = await counted(service, request);
-  if (route.is_streamed) return streamVerb(caller, service, route, request);
+  if (route.is_streamed)
+    return streamVerb(caller, service, route, { request, cut: cutting(service, bound, null) });
   const end = service.quota.begin(quotaNameOf(caller), 'request');
   try {
     return await answerTo(caller, service, route, { request, written });
@@ -357,7 +369,7 @@ async function streamVerb(
   caller: WebCaller,
   service: HttpService,
   { namespace, name, verb }: Route,
-  request: Request,
+  { request, cut }: { readonly request: Request } & Pick<Flow, 'cut'>,
 ): Promise<Response> {
   const { keyturn, quota, stopping } = service;
   const onEnd = quota.begin(quotaNameOf(caller), 'stream');
@@ -368,7 +380,7 @@ async function streamVerb(
     return face[namespace]![name]!({ ...asked, to });
   };
   const recheck = () => stillCalling(service, request, caller);
-  return answerBytes({ run, recheck, signal: AbortSignal.any([request.signal, stopping]), onEnd });
+  return answerBytes({ run, recheck, signal: AbortSignal.any([request.signal, stopping]), cut, onEnd });
 }
 
 async function answerTo(

@@ -4,8 +4,9 @@ import { webLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { respond } from './answer.ts';
 import type { WebCaller } from './caller.ts';
+import { type Flow, flowing } from './flow.ts';
 
-export interface EventsAsked {
+export interface EventsAsked extends Pick<Flow, 'cut'> {
   readonly keyturn: Keyturn;
   readonly caller: WebCaller;
   /** What the caller shows. Streams of the same are looked at together. */
@@ -37,21 +38,23 @@ async function streamOf(asked: EventsAsked): Promise<Response> {
   if (signal.aborted) asked.onEnd();
   const from = last_id === null ? await sizeOf(keyturn) : await placeAfter(keyturn, last_id);
   const take = inBatches(keyturn.ledger.follow({ from, signal }), signal);
-  const stream = new ReadableStream({
+  const end = () => stop.abort();
+  const flow: Flow = {
     pull: async (controller) => {
-      const came = await take().catch((error: unknown) => {
-        stop.abort();
-        throw error;
-      });
+      const came = await take();
       const is_over =
         came === null || (came.length === 0 && signal.aborted) || !(await holds(asked, came.at(-1)));
-      if (is_over) stop.abort();
+      if (is_over) end();
       if (is_over) controller.close();
       else controller.enqueue(bytes(came.length === 0 ? ': still here\n\n' : await heardOf(asked, came)));
     },
-    cancel: () => stop.abort(),
-  });
-  return respond(stream, 200, { 'content-type': 'text/event-stream' });
+    cancel: end,
+    cut: (error) => {
+      end();
+      asked.cut(error);
+    },
+  };
+  return respond(flowing(flow, 1), 200, { 'content-type': 'text/event-stream' });
 }
 
 /** What has come: some entries in their order, none where nothing comes for a while or the signal does, null where it is over. */

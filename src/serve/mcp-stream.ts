@@ -3,11 +3,12 @@ import { mcpLimits, webLimits } from '../limits.ts';
 import type { Answered } from '../mcp/endpoint.ts';
 import { messageBytes, type Response as Reply } from '../mcp/message.ts';
 import { respond } from './answer.ts';
+import { type Flow, flowing } from './flow.ts';
 
 const encoder = new TextEncoder();
 const eventOf = (message: Reply | JsonObject) => messageBytes(message, 'event: message\ndata: ', '\n\n');
 
-export interface StreamOptions {
+export interface StreamOptions extends Pick<Flow, 'cut'> {
   /** Rejects where the caller is none any more: a stream can outlive a token. */
   readonly recheck: () => Promise<unknown>;
   readonly onEnd?: (() => void) | undefined;
@@ -53,9 +54,15 @@ export class MessageStream {
   }
 
   response(): Response {
-    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => this.#pull(controller);
-    const stream = new ReadableStream<Uint8Array>({ pull, cancel: () => this.#end() }, { highWaterMark: 0 });
-    return respond(stream, 200, { 'content-type': 'text/event-stream' });
+    const flow: Flow = {
+      pull: (controller) => this.#pull(controller),
+      cancel: () => this.#end(),
+      cut: (error) => {
+        this.#end();
+        this.#options.cut(error);
+      },
+    };
+    return respond(flowing(flow, 0), 200, { 'content-type': 'text/event-stream' });
   }
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {

@@ -21,10 +21,11 @@ import type { ServerNotice } from '../mcp/progress.ts';
 import { refuse } from '../refusal.ts';
 import { respond } from './answer.ts';
 import { type WebCaller, webFaceFor } from './caller.ts';
+import { type Flow, flowing } from './flow.ts';
 import { requireHeaders, requireParamHeaders } from './mcp-headers.ts';
 import { MessageStream } from './mcp-stream.ts';
 
-export interface McpRequest {
+export interface McpRequest extends Pick<Flow, 'cut'> {
   readonly keyturn: Keyturn;
   readonly caller: WebCaller;
   readonly request: Request;
@@ -81,9 +82,9 @@ const keyOf = ({ name }: AgentCaller, { headers }: Request, id: unknown) =>
 
 /** Answers with one message, or with a stream where something is told on the way to it. */
 async function answered(asked: McpRequest, caller: AgentCaller, message: Message): Promise<Response> {
-  const { request, stopping, going, recheck } = asked;
+  const { request, stopping, going, recheck, cut } = asked;
   const onEnd = message.method === 'subscriptions/listen' ? beginListening(asked) : undefined;
-  const stream = acceptsStream(request) ? new MessageStream({ recheck, onEnd }) : null;
+  const stream = acceptsStream(request) ? new MessageStream({ recheck, onEnd, cut }) : null;
   const endpoint = new McpEndpoint(async () => callerFor(asked, caller), {
     notify: (told) => stream?.send(told),
     check: (definition, values) => requireParamHeaders(definition, values, request.headers),
@@ -107,7 +108,7 @@ async function answered(asked: McpRequest, caller: AgentCaller, message: Message
   onEnd?.();
   const one = first!.one;
   if (one === null) return respond('', 202, {});
-  return written(one, message);
+  return written(one, message, cut);
 }
 
 function beginListening(asked: McpRequest): () => void {
@@ -129,19 +130,25 @@ const acceptsStream = ({ headers }: Request): boolean =>
 
 /** What a client with a handshake is told unasked, until it goes away. */
 export async function streamMcp(asked: McpRequest): Promise<Response> {
-  const { caller, request, stopping, going, recheck } = asked;
+  const { caller, request, stopping, going, recheck, cut } = asked;
   if (caller.kind !== 'agent') return refuse('CALLER_UNPROVEN', 'An agent shows its token here.');
   const watched = watchedIn(going, caller, request);
   const version = request.headers.get('mcp-protocol-version');
   // The stateless protocol has no such stream.
   if (watched === null || version === MODERN || !acceptsStream(request)) return refuse('METHOD_WRONG');
-  const stream = new MessageStream({ recheck, onEnd: begunStream(asked) });
+  const onEnd = begunStream(asked);
+  const stream = new MessageStream({ recheck, onEnd, cut });
   const signal = AbortSignal.any([request.signal, stream.gone, stopping]);
   signal.addEventListener('abort', () => stream.finish(null), { once: true });
   // A server of the service works for all callers: its log tells of the calls of others.
   const wanted = { ...EVERYTHING, logging: false, uris: watched };
   const tell = ({ method, params }: ServerNotice) => stream.send({ jsonrpc: '2.0', method, params });
-  await tellChanges(callerFor(asked, caller), wanted, tell, signal);
+  try {
+    await tellChanges(callerFor(asked, caller), wanted, tell, signal);
+  } catch (error) {
+    onEnd();
+    throw error;
+  }
   return stream.response();
 }
 
@@ -187,27 +194,26 @@ function callerFor({ keyturn, address, going }: McpRequest, caller: AgentCaller)
 }
 
 /** Marks the answer as read only when all of it was taken: a client that went away asks again, and nothing runs twice. */
-function written({ response, written: mark }: Answered, { method, params, is_modern }: Message): Response {
+function written(
+  { response, written: mark }: Answered,
+  { method, params, is_modern }: Message,
+  cut: Flow['cut'],
+): Response {
   const bytes = messageBytes(response);
   let is_sent = false;
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        if (!is_sent) {
-          is_sent = true;
-          controller.enqueue(bytes);
-          return;
-        }
-        await mark();
-        controller.close();
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  const pull: Flow['pull'] = async (controller) => {
+    if (!is_sent) {
+      is_sent = true;
+      controller.enqueue(bytes);
+      return;
+    }
+    await mark();
+    controller.close();
+  };
   const status = is_modern ? (STATUSES[response.error?.code ?? 0] ?? 200) : 200;
   const session: Record<string, string> =
     method === 'initialize' ? { [SESSION]: `${randomUUID()}${opensLinksLater(params) ? LINKS : ''}` } : {};
-  return respond(stream, status, { 'content-type': 'application/json', ...session });
+  return respond(flowing({ pull, cut }, 0), status, { 'content-type': 'application/json', ...session });
 }
 
 function json(reply: Reply, status: number): Response {

@@ -1,9 +1,10 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { Keyturn } from '../keyturn.ts';
 import type { AskedKind, Metrics } from './metrics.ts';
 import { pathOf } from './query.ts';
 import type { Route } from './route.ts';
 
-type Fetch = (request: Request) => Response | Promise<Response>;
+type Fetch = (request: Request, at: HttpBindings) => Response | Promise<Response>;
 
 /** The same answers, each counted, and told to the log of the operator: which verb, which status, how long. */
 export function measured(
@@ -12,12 +13,12 @@ export function measured(
 ): Fetch {
   const known = new Map(routes.map((route) => [route.path, askedOf(route)]));
   const end = ({ status }: Response) => ({ status });
-  return async (request) => {
+  return async (request, at) => {
     const from = performance.now();
     const path = pathOf(request);
     const about = known.get(path) ?? (path === '/v1/events' ? STREAM : OTHER);
     const { kind } = about;
-    const response = await keyturn.host.telemetry.span('request', async () => answer(request), {
+    const response = await keyturn.host.telemetry.span('request', async () => answer(request, at), {
       about,
       end,
     });

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Executed, Queue } from '../keyturn.ts';
+import { Refusal } from '../refusal.ts';
 import { VERSION } from '../version.ts';
 
 /** What a request was, as far as its time can be compared with that of others. */
@@ -10,7 +11,7 @@ type Labels = Readonly<Record<string, string>>;
 /** Counts for an operator. No label holds a name, an id or a text that a caller chose. */
 export interface Metrics {
   answered(kind: AskedKind, status: number, took_s: number): void;
-  refused(code: string): void;
+  refused(error: unknown): void;
   executed(executed: Executed): void;
   notified(kind: string, outcome: string): void;
   /** In the text format of Prometheus, with what is counted elsewhere. */
@@ -50,7 +51,7 @@ export function metricsOf(): Metrics {
       requests.add({ kind, status: String(status) });
       times.add({ kind }, took_s);
     },
-    refused: (code) => refusals.add({ code }),
+    refused: (error) => refusals.add({ code: error instanceof Refusal ? error.code : 'INTERNAL' }),
     executed: ({ intent_id, outcome }) => {
       const from = running.get(intent_id);
       if (outcome === 'claimed') {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Executed, Keyturn } from '../keyturn.ts';
 import { limits, webLimits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
@@ -95,11 +95,11 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
     quota,
   };
   const app = appOf(service);
-  const answer = measured((asked) => app.fetch(asked), { keyturn, metrics, routes });
+  const answer = measured((asked, at) => app.fetch(asked, at), { keyturn, metrics, routes });
   const again = againOf(keyturn, { quota, metrics });
-  const anew = getRequestListener(async (asked, { incoming }) => {
-    const response = await answer(asked);
-    again.keep(incoming as IncomingMessage, response);
+  const anew = getRequestListener(async (asked, at) => {
+    const response = await answer(asked, at as HttpBindings);
+    again.keep(at.incoming as IncomingMessage, response);
     return response;
   });
   for (const server of servers)

@@ -1,4 +1,5 @@
 import { respond } from './answer.ts';
+import { type Flow, flowing } from './flow.ts';
 
 /** What a verb gives its bytes to. It takes no more of them than are read. */
 export type BytesTo = (chunks: AsyncIterable<Uint8Array>) => Promise<void>;
@@ -6,7 +7,7 @@ export type BytesTo = (chunks: AsyncIterable<Uint8Array>) => Promise<void>;
 /** Such as an export of a ledger: JSON Lines. */
 export const STREAM_TYPE = 'application/jsonl';
 
-interface BytesAsked {
+interface BytesAsked extends Pick<Flow, 'cut'> {
   readonly run: (to: BytesTo) => Promise<unknown>;
   /** Refuses a caller who is none any more: a stream can outlive a session. */
   readonly recheck: () => Promise<unknown>;
@@ -16,10 +17,10 @@ interface BytesAsked {
 }
 
 /**
- * The bytes as they come, one piece in memory at a time. What is refused before the first of them is a refusal like any other. From then
- * on the answer breaks off: the reader has to know from the bytes themselves whether they are complete.
+ * The bytes as they come, one piece in memory at a time. What fails before the first of them is known is a refusal like any other. From then
+ * on a failure cuts the connection.
  */
-export function answerBytes({ run, recheck, signal, onEnd }: BytesAsked): Promise<Response> {
+export function answerBytes({ run, recheck, signal, cut, onEnd }: BytesAsked): Promise<Response> {
   return new Promise((answer, refused) => {
     const to: BytesTo = (chunks) =>
       new Promise((over, failed) => {
@@ -30,23 +31,32 @@ export function answerBytes({ run, recheck, signal, onEnd }: BytesAsked): Promis
         };
         signal.addEventListener('abort', end, { once: true });
         const next = async () => {
-          signal.throwIfAborted();
           await recheck();
-          return pieces.next();
+          const piece = await pieces.next();
+          // The signal ends the pieces, too: then the last one is not the end of all.
+          signal.throwIfAborted();
+          return piece;
         };
-        const stream = new ReadableStream<Uint8Array>({
-          pull: async (controller) => {
-            const { done, value } = await next().catch((error: unknown) => {
-              failed(error);
-              throw error;
-            });
+        const begin = async () => {
+          let first: IteratorResult<Uint8Array> | null = await next();
+          const pull: Flow['pull'] = async (controller) => {
+            const { done, value } = first ?? (await next());
+            first = null;
             if (!done) return controller.enqueue(value);
             controller.close();
             over();
-          },
-          cancel: end,
+          };
+          const fail = (error: unknown) => {
+            failed(error);
+            cut(error);
+          };
+          answer(respond(flowing({ pull, cancel: end, cut: fail }, 1), 200, { 'content-type': STREAM_TYPE }));
+        };
+        begin().catch((error: unknown) => {
+          failed(error);
+          // Where the service stops, the verb has ended without an answer.
+          refused(error);
         });
-        answer(respond(stream, 200, { 'content-type': STREAM_TYPE }));
       });
     run(to).catch(refused).finally(onEnd);
   });

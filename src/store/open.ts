@@ -16,6 +16,8 @@ export interface StorePlace {
   readonly kind: 'sqlite' | 'postgres';
   /** For people. */
   readonly name: string;
+  /** Which server and database, without user and password; `sqlite` for a file, which moves with its project. */
+  readonly where: string;
   open(options: StoreOptions): Promise<Store>;
 }
 
@@ -30,7 +32,12 @@ export function storePlace(text: string): StorePlace {
 
 export function sqlitePlace(path: string): StorePlace {
   const name = resolve(path);
-  return { kind: 'sqlite', name, open: (options) => openSqliteStore({ path: name, ...options }) };
+  return {
+    kind: 'sqlite',
+    name,
+    where: 'sqlite',
+    open: (options) => openSqliteStore({ path: name, ...options }),
+  };
 }
 
 export function postgresPlace(url: string): StorePlace {
@@ -38,6 +45,7 @@ export function postgresPlace(url: string): StorePlace {
   return {
     kind: 'postgres',
     name: `postgres://${user}@${host}:${port}/${database}`,
+    where: `postgres://${encodeURIComponent(host)}:${port}/${encodeURIComponent(database)}`,
     open: async (options) => (await import('./postgres/store.ts')).openPostgresStore({ url, ...options }),
   };
 }

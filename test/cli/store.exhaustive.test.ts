@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
@@ -14,7 +14,7 @@ import { cliPath, keyturn } from '../support/pty.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 import { runSeen } from '../support/seen.ts';
-import { answerOf, expectError, fileFolder, makeProject, type Project } from './project.ts';
+import { answerOf, expectError, fileFolder, makeProject, type Project, talkAt } from './project.ts';
 
 const server = postgres();
 const folder = fileFolder();
@@ -31,6 +31,14 @@ const open = () => url().replace(/:[^:@]*@/, '@');
 const own = () => join(folder, '.keyturn', 'store.db');
 const env = { PGPASSWORD: APPLICATION.password };
 
+/** A human accepts at the terminal that the ledger is where keyturn.yaml says now. */
+async function joined(): Promise<void> {
+  const pinned = readFileSync(join(folder, '.keyturn', 'ledger.json'), 'utf8');
+  const typed = JSON.parse(pinned).ledger_key.slice('sha256:'.length).slice(0, 16);
+  const talk = await talkAt({ cwd: folder, env }, ['store', 'join'], ['told you: ', typed]);
+  expect(talk.code, talk.stderr).toBe(0);
+}
+
 describe('store copy', () => {
   it('moves a project to PostgreSQL, where every command works, and back to the same head', async () => {
     const out = await project.run('store', 'copy', own(), url());
@@ -46,6 +54,8 @@ describe('store copy', () => {
     const head = await project.run('ledger', 'head');
     writeFileSync(join(folder, 'keyturn.yaml'), `version: 1\nstore: ${open()}\n`);
     const there = (...words: string[]) => keyturn(words, { cwd: folder, env });
+    expectError('STORE_ELSEWHERE', await there('ledger', 'head'));
+    await joined();
     expect(await there('ledger', 'head')).toEqual(head);
     for (const words of [
       ['ledger', 'verify', '--deep'],
@@ -67,6 +77,8 @@ describe('store copy', () => {
     expect(forked).toMatchObject({ code: 0 });
     const moved_on = await there('ledger', 'head');
     writeFileSync(join(folder, 'keyturn.yaml'), 'version: 1\n');
+    expectError('STORE_ELSEWHERE', await project.run('ledger', 'head'));
+    await joined();
     expect(await project.run('ledger', 'head')).toEqual(moved_on);
   });
 

@@ -76,6 +76,7 @@ describe('S5: a project has one ledger, and every other one is refused', () => {
       origin,
       founder: { name: 'ada', key: ours.ada.public_key },
       ledger_key: fingerprint,
+      store: 'sqlite',
     });
     expect(statSync(pinOf(ours.root)).mode & 0o777).toBe(0o444);
   });

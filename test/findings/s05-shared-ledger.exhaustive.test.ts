@@ -40,7 +40,7 @@ describe('S5: a project whose ledger is on a server has one ledger', () => {
     const before = urlOf(server().server, APPLICATION);
     writeConfig(p.root, 'swapped', await otherServer('swapped'));
     for (const mode of ['read', 'write'] as const)
-      await expectRefusal('LEDGER_FOREIGN', () => Keyturn.open({ at: p.root, mode }));
+      await expectRefusal('STORE_ELSEWHERE', () => Keyturn.open({ at: p.root, mode }));
     for (const words of [
       ['status'],
       ['list'],
@@ -50,10 +50,40 @@ describe('S5: a project whose ledger is on a server has one ledger', () => {
     ]) {
       const { code, stdout, stderr } = await keyturn(words, { cwd: p.root });
       expect(code, words.join(' ')).toBe(1);
-      expect(`${stdout}${stderr}`, words.join(' ')).toContain('another ledger');
+      expect(`${stdout}${stderr}`, words.join(' ')).toContain('keyturn.yaml names');
     }
+    await expectRefusal('LEDGER_FOREIGN', () => Keyturn.join({ at: p.root, confirm: async () => true }));
     writeConfig(p.root, 'swapped', before);
     await (await Keyturn.open({ at: p.root })).close();
+  });
+
+  it('the same ledger at another address is opened once a human has joined it there', async () => {
+    const p = await shared(server(), 'renamed');
+    const pin = () => readFileSync(join(p.root, '.keyturn', 'ledger.json'), 'utf8');
+    const [before, there] = [pin(), urlOf(server().server, APPLICATION).replace('127.0.0.1', 'localhost')];
+    expect(before).not.toContain(APPLICATION.user);
+    expect(before).not.toContain(APPLICATION.password);
+    writeConfig(p.root, 'renamed', there);
+    const { facts } = await expectRefusal('STORE_ELSEWHERE', () => Keyturn.open({ at: p.root }));
+    const [port] = /(?<=:)[0-9]+(?=\/)/.exec(there)!;
+    expect(facts).toEqual({
+      expected: `postgres://127.0.0.1:${port}/keyturn`,
+      found: `postgres://localhost:${port}/keyturn`,
+    });
+    const no = () => Keyturn.join({ at: p.root, confirm: async () => false });
+    await expectRefusal('CONFIRMATION_DECLINED', no);
+    expect(pin()).toBe(before);
+    const joined = await Keyturn.join({ at: p.root, confirm: async () => true });
+    expect(joined.store).toContain('localhost');
+    expect(pin()).toBe(before.replace('127.0.0.1', 'localhost'));
+    await (await Keyturn.open({ at: p.root })).close();
+    // Another role and another password are the same store.
+    writeConfig(
+      p.root,
+      'renamed',
+      there.replace(APPLICATION.user, OWNER.user).replace(APPLICATION.password, OWNER.password),
+    );
+    await (await Keyturn.open({ at: p.root, mode: 'read' })).close();
   });
 
   it('a further host joins after the beginning of the fingerprint was typed, and not before', async () => {

@@ -182,6 +182,23 @@ describe('a restore', () => {
     await keyturn.close();
   });
 
+  it('into another store than before asks the human, and keeps the new one', async () => {
+    const p = await authority();
+    const { folder } = await backupOf(p);
+    await p.keyturn.close();
+    const path = join(p.root, '.keyturn', 'ledger.json');
+    const here = readFileSync(path, 'utf8');
+    rmSync(path);
+    writeFileSync(path, here.replace('"sqlite"', '"postgres://db.example:5432/keyturn"'));
+    await expectRefusal('STORE_ELSEWHERE', () => Keyturn.open({ at: p.root }));
+    const declined = () => Keyturn.restore({ at: p.root, from: folder, confirm: async () => false });
+    await expectRefusal('CONFIRMATION_DECLINED', declined);
+    await expectRefusal('STORE_ELSEWHERE', () => Keyturn.open({ at: p.root }));
+    await restoring(p.root, folder);
+    expect(readFileSync(path, 'utf8')).toBe(here);
+    await (await Keyturn.open({ at: p.root })).close();
+  });
+
   it('replaces no store: one that is ahead, one of another ledger, and one in use are refused', async () => {
     const p = await authority();
     const { folder } = await backupOf(p);

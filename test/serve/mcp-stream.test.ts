@@ -8,7 +8,7 @@ const notice = (n: number) => ({ jsonrpc: '2.0', method: 'notifications/message'
 function streaming() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
-  const caller = { is_one: true, checks: 0, ends: 0 };
+  const caller = { is_one: true, checks: 0, ends: 0, cut: [] as unknown[] };
   const stream = new MessageStream({
     recheck: async () => {
       caller.checks += 1;
@@ -17,6 +17,7 @@ function streaming() {
     onEnd: () => {
       caller.ends += 1;
     },
+    cut: (error) => void caller.cut.push(error),
   });
   const reader = stream.response().body!.pipeThrough(new TextDecoderStream()).getReader();
   return { caller, stream, reader };
@@ -45,5 +46,15 @@ describe('a stream of messages', () => {
     expect(await reader.read()).toMatchObject({ done: true });
     expect(written).not.toHaveBeenCalled();
     expect(caller.ends).toBe(1);
+  });
+
+  it('is cut where its answer cannot be marked as read', async () => {
+    const { caller, stream, reader } = streaming();
+    const failure = new Refusal('STORE_UNREACHABLE');
+    const response = { jsonrpc: '2.0', id: 1, result: {} } as const;
+    stream.finish({ response, written: () => Promise.reject(failure) });
+    expect((await reader.read()).value).toContain('"id":1');
+    void reader.read();
+    await vi.waitFor(() => expect([caller.cut, caller.ends]).toEqual([[failure], 1]));
   });
 });

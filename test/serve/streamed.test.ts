@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { auditExport } from '../../src/audit/ledger.ts';
 import { createClient, openLink, type ServiceRefusal } from '../../src/client/client.ts';
 import type { OpenKey } from '../../src/identity/act.ts';
-import { answerBytes } from '../../src/serve/streamed.ts';
+import { Refusal } from '../../src/refusal.ts';
+import { answerBytes, type BytesTo } from '../../src/serve/streamed.ts';
+import { until } from '../support/processes.ts';
+import { expectRefusal } from '../support/refusal.ts';
 import { acted, call, refusalIn, SAY, service, session } from './service.ts';
 import { callSigned } from './signed.ts';
 
@@ -20,28 +23,48 @@ describe('an export over HTTP', () => {
     expect(refusalIn(to)).toEqual([400, 'SHAPE_INVALID']);
   });
 
-  it('takes no more pieces than are read, and breaks off when its caller is none any more', async () => {
-    let made = 0;
-    let ended = 0;
-    let is_caller = true;
+  /** Pieces without end, for a caller who can end. */
+  function endless() {
+    const seen = { made: 0, ended: 0, is_caller: true, cut: [] as unknown[] };
     const pieces = async function* () {
-      for (;;) yield Buffer.from(`${made++}\n`);
+      for (;;) yield Buffer.from(`${seen.made++}\n`);
     };
-    const signal = new AbortController().signal;
-    const recheck = async () => {
-      if (!is_caller) throw new Error('no caller');
+    const stop = new AbortController();
+    const asked = {
+      run: (to: BytesTo) => to(pieces()),
+      recheck: async () => {
+        if (!seen.is_caller) throw new Refusal('TOKEN_INVALID');
+      },
+      signal: stop.signal,
+      cut: (error: unknown) => void seen.cut.push(error),
+      onEnd: () => void seen.ended++,
     };
-    const onEnd = () => void ended++;
-    const { body } = await answerBytes({ run: (to) => to(pieces()), recheck, signal, onEnd });
-    const reader = body!.getReader();
+    return { seen, stop, asked };
+  }
+
+  it('takes no more pieces than are read, and is cut when its caller is none any more', async () => {
+    const { seen, asked } = endless();
+    const reader = (await answerBytes(asked)).body!.getReader();
     expect(String(Buffer.from((await reader.read()).value!))).toBe('0\n');
-    expect([made <= 3, ended]).toEqual([true, 0]);
-    is_caller = false;
-    const rest = async () => {
-      for (let read = 0; read < 10; read++) await reader.read();
-    };
-    await expect(rest()).rejects.toThrow('no caller');
-    expect([made <= 3, ended]).toEqual([true, 1]);
+    expect([seen.made <= 3, seen.ended]).toEqual([true, 0]);
+    seen.is_caller = false;
+    for (let read = 0; read < 3; read++) void reader.read();
+    await until(() => seen.cut.length > 0);
+    expect(seen).toMatchObject({ ended: 1, cut: [{ code: 'TOKEN_INVALID' }] });
+    expect(seen.made <= 3).toBe(true);
+  });
+
+  it('what fails before the first piece is a refusal: no caller any more, a service that stops', async () => {
+    const left = endless();
+    left.seen.is_caller = false;
+    await expectRefusal('TOKEN_INVALID', () => answerBytes(left.asked));
+    const stopped = endless();
+    stopped.stop.abort(new Refusal('WAIT_OVER'));
+    await expectRefusal('WAIT_OVER', () => answerBytes(stopped.asked));
+    const later = endless();
+    const recheck = async () => later.stop.abort(new Refusal('WAIT_OVER'));
+    await expectRefusal('WAIT_OVER', () => answerBytes({ ...later.asked, recheck }));
+    for (const { seen } of [left, stopped, later]) expect([seen.ended, seen.cut]).toEqual([1, []]);
   });
 });
 

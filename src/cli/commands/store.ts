@@ -4,7 +4,8 @@ import type { Spec } from '../spec.ts';
 export const STORE: readonly Spec[] = [
   {
     name: 'store join',
-    about: 'make the ledger in the configured store the one of this project, on a further host',
+    about:
+      'make the ledger in the configured store the one of this project: on a further host, or after it was moved',
     examples: ['keyturn store join'],
     host_only: true,
     load: async () => (await import('../command/join.ts')).join,
