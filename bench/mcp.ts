@@ -28,8 +28,7 @@ export interface McpTimes {
   readonly list_fixed_ms: number;
 }
 
-/** Calls before any is measured, until most of the code of the gate is compiled: it lives as long as the agent that it serves. */
-const WARM_UP = 150;
+const WARM_UP = 10;
 const AT_ONCE = 32;
 const SERVERS = 10;
 

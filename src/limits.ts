@@ -314,8 +314,6 @@ export const limits = {
   remembered_contexts: 256,
   /** Public keys that stay imported. */
   remembered_keys: 256,
-  /** Signatures of its own that a process need not verify: more than callers can have under way between signature and commit. */
-  remembered_signatures: 2_048,
   /** Signatures that a long-lived process remembers as verified. */
   remembered_claims: 100_000,
   /** How often a copy follows a source that goes on growing, and how many bytes of objects it takes at once. */

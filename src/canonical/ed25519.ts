@@ -1,9 +1,14 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign as signBytes,
+} from 'node:crypto';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { importKey, isSignedBy, type PlatformKey } from './primitive.ts';
 import { Recent } from './recent.ts';
-import { signEd25519 } from './sign.ts';
 
 /** Ed25519 keys as their raw 32 bytes in base64: short to print, easy to compare, one form only. */
 export type PublicKey = string;
@@ -65,7 +70,7 @@ export function rememberedKeys(): KeyOf {
 
 /** Signs bytes; the signature is base64. */
 export function sign(bytes: Uint8Array, key: KeyObject): string {
-  return signEd25519(bytes, key).toString('base64');
+  return signBytes(null, bytes, key).toString('base64');
 }
 
 /** False for a signature that is wrong, malformed, or written in a second base64 form. */

@@ -1,7 +1,5 @@
-import type { KeyObject } from 'node:crypto';
+import { type KeyObject, sign, verify } from 'node:crypto';
 import { canonicalBytesOfParsed, type JsonObject, parseJson } from '../canonical/json.ts';
-import { isSignedBy } from '../canonical/primitive.ts';
-import { signEd25519 } from '../canonical/sign.ts';
 import { visible } from '../canonical/visible.ts';
 import { capabilityLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
@@ -23,7 +21,7 @@ export interface Jws {
 export function signJws(typ: JwsType, kid: string, payload: JsonObject, key: KeyObject): string {
   const header = Buffer.from(JSON.stringify({ alg: 'EdDSA', typ, kid })).toString('base64url');
   const signed = `${header}.${Buffer.from(canonicalBytesOfParsed(payload)).toString('base64url')}`;
-  return `${signed}.${signEd25519(Buffer.from(signed), key).toString('base64url')}`;
+  return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`;
 }
 
 const COMPACT = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]*)$/;
@@ -67,7 +65,7 @@ function requireHeader(text: string, typ: JwsType): string {
 export function verifyJws({ text }: Jws, key: KeyObject): void {
   const end = text.lastIndexOf('.');
   const signature = Buffer.from(text.slice(end + 1), 'base64url');
-  if (!isSignedBy('EdDSA', key, Buffer.from(text.slice(0, end)), signature)) refuse('CAPABILITY_FORGED');
+  if (!verify(null, Buffer.from(text.slice(0, end)), key, signature)) refuse('CAPABILITY_FORGED');
 }
 
 export function payloadOf({ payload }: Jws): JsonObject {
