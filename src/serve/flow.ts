@@ -30,7 +30,9 @@ export function cutting(
     metrics.refused(error);
     const failed = () => Promise.reject(error);
     if (entry_point !== null)
-      void keyturn.observed('request', failed, { about: { kind: 'stream', entry_point } }).catch(() => {});
+      void keyturn.host.telemetry
+        .span('request', failed, { about: { kind: 'stream', entry_point } })
+        .catch(() => {});
     outgoing.destroy();
   };
 }
