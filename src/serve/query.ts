@@ -8,8 +8,15 @@ export function pathOf({ url }: Pick<Request, 'url'>): string {
   return URL_PARTS.exec(url)?.[1] ?? '';
 }
 
+/** URLSearchParams puts another character in place of bytes that are no UTF-8, and what was asked would not be what is answered. */
 export function queryIn({ url }: Pick<Request, 'url'>): URLSearchParams {
-  return new URLSearchParams(URL_PARTS.exec(url)?.[2] ?? '');
+  const text = URL_PARTS.exec(url)?.[2] ?? '';
+  try {
+    decodeURIComponent(text);
+  } catch {
+    refuse('INPUT_NOT_UTF8', 'The query is not valid UTF-8, or a "%" in it begins no byte.');
+  }
+  return new URLSearchParams(text);
 }
 
 const NUMBER = /^-?(0|[1-9][0-9]{0,15})(\.[0-9]{1,15})?$/;

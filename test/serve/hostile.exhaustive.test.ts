@@ -85,6 +85,22 @@ describe('a body', () => {
   });
 });
 
+describe('a query', () => {
+  it('of other bytes than UTF-8, with half a byte or a member twice is refused with its reason', async () => {
+    const s = await service();
+    const get = async (query: string) => {
+      const answer = await fetch(`${s.address}/v1/intents/list?${query}`, {
+        headers: { authorization: `Bearer ${s.token}` },
+      });
+      return [answer.status, ((await answer.json()) as { code: string }).code];
+    };
+    for (const text of ['%ff%fe', '%c3', '%', '%zz', '%ed%a0%80'])
+      expect(await get(`text=${text}`), text).toEqual([400, 'INPUT_NOT_UTF8']);
+    expect(await get('limit=1&limit=2')).toEqual([400, 'JSON_DUPLICATE_KEY']);
+    expect(await get('text=%c3%a9+50%25')).toEqual([200, undefined]);
+  });
+});
+
 describe('a draft', () => {
   it('is finished by no other name, with no proof of another draft, and not once what was shown has changed', async () => {
     const s = await service();
