@@ -17,6 +17,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Keyturn } from '../src/keyturn.ts';
 import { loggerTo } from '../src/log.ts';
+import { readLedgerFile, writeLedgerFile } from '../src/project/ledger-file.ts';
+import { postgresPlace } from '../src/store/open.ts';
 import { granted, type Intent, type Project, project, ready, TOOLS, writeMark } from './support/project.ts';
 import { racer } from './support/racers.ts';
 import { expectRefusal } from './support/refusal.ts';
@@ -129,8 +131,13 @@ describe('a log', () => {
     const store = 'postgres://xyzzyuser:xyzzypassword@127.0.0.1:1/xyzzybase?sslmode=disable';
     const config = `version: 1\nstore: ${store}\nlog: { level: error, file: ${LOG} }\n`;
     writeFileSync(join(p.root, 'keyturn.yaml'), config);
+    await expectRefusal('STORE_ELSEWHERE', () => Keyturn.open({ at: p.root }));
+    writeLedgerFile(p.keyturn.layout, readLedgerFile(p.keyturn.layout), postgresPlace(store));
     await expectRefusal('STORE_UNREACHABLE', () => Keyturn.open({ at: p.root }));
-    expect(logged(p.root, LOG)).toMatchObject([{ operation: 'open', code: 'STORE_UNREACHABLE' }]);
+    expect(logged(p.root, LOG)).toMatchObject([
+      { operation: 'open', code: 'STORE_ELSEWHERE' },
+      { operation: 'open', code: 'STORE_UNREACHABLE' },
+    ]);
     expect(readLog(p.root, LOG)).not.toMatch(/xyzzy|127\.0/);
   });
 
