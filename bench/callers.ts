@@ -140,7 +140,7 @@ export async function measureProcesses({
  * Journeys of each process before it is measured, until most of its code is compiled: eight processes would compile eight times in the time
  * that is compared, and one process once. All of them stay for all rounds.
  */
-const WARM_UP = 256;
+const WARM_UP = 512;
 
 async function processesAt(
   root: string,
@@ -154,6 +154,8 @@ async function processesAt(
     const members = Array.from({ length: processes }, () => startShare({ root, callers }));
     await Promise.all(members.map(({ take }) => take(WARM_UP)));
     const rate = async () => {
+      // What the others wrote is read before it counts: one process would have read it once, and eight of them eight times.
+      await Promise.all(members.map(({ take }) => take(callers)));
       const at_ms = Date.now();
       const shares = await Promise.all(members.map(({ take }) => take(journeys / processes)));
       failures += shares.reduce((sum, share) => sum + share.failures, 0);
