@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
+import { layoutOf } from '../../src/project/layout.ts';
+import { readLedgerFile, writeLedgerFile } from '../../src/project/ledger-file.ts';
+import { postgresPlace } from '../../src/store/open.ts';
 import { migratePostgresStore, openPostgresStore } from '../../src/store/postgres/store.ts';
 import { makeProject } from '../cli/project.ts';
 import {
@@ -89,6 +92,8 @@ describe('S12: a password goes to no server that could read it', () => {
       const copy = { at: folder, from: bare, to: join(folder, 'copy.db') };
       await expectRefusal('STORE_PASSWORD_UNSAFE', () => Keyturn.copyStore(copy));
       writeFileSync(join(folder, 'keyturn.yaml'), `version: 1\nstore: ${bare}\n`);
+      // As if the ledger were there.
+      writeLedgerFile(layoutOf(folder), readLedgerFile(layoutOf(folder)), postgresPlace(bare));
       await expectRefusal('STORE_PASSWORD_UNSAFE', () => Keyturn.open({ at: folder }));
       vi.unstubAllEnvs();
     }
