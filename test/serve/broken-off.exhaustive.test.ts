@@ -1,13 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Shared, shared } from '../journey/postgres-host.ts';
 import { postgres } from '../store/postgres-place.ts';
 import { until } from '../support/processes.ts';
-import { cliPath } from '../support/pty.ts';
+import { serveProcess } from './serve-process.ts';
 import { call, type Shown, session, shownAs, withToken } from './service.ts';
 
 const LONG = { timeout: 120_000 };
@@ -27,39 +26,19 @@ tools:
 /** More than a connection that is not read holds on its way. */
 const MANY = 120;
 
-interface Served {
-  readonly child: ChildProcess;
-  readonly address: string;
-  readonly link: string;
-  stderr(): string;
-  /** The lines of its log about what failed. */
-  broken(): { readonly entry_point: string; readonly code: string }[];
-}
-
-/** `keyturn serve` as a process of its own over a ledger on the server. */
-async function served({ root }: Shared): Promise<Served> {
-  appendFileSync(join(root, 'keyturn.yaml'), 'log: { level: info, file: service.log }\n');
-  const words = ['serve', '--port', '0', '--no-execute', '--json'];
-  const child = spawn(process.execPath, [cliPath(), ...words], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let [out, said] = ['', ''];
-  child.stdout.on('data', (part) => {
-    out += part;
-  });
-  child.stderr.on('data', (part) => {
-    said += part;
-  });
-  await until(() => out.includes('\n') || child.exitCode !== null);
-  const lines = () => readFileSync(join(root, 'service.log'), 'utf8').match(/.+/g) ?? [];
-  const broken = () =>
+/** Over a ledger on the server, with the lines of its log about what failed. */
+async function served(p: Shared) {
+  appendFileSync(join(p.root, 'keyturn.yaml'), 'log: { level: info, file: service.log }\n');
+  const s = await serveProcess(p, '--no-execute');
+  const lines = () => readFileSync(join(p.root, 'service.log'), 'utf8').match(/.+/g) ?? [];
+  const broken = (): { readonly entry_point: string; readonly code: string }[] =>
     lines()
       .map((line) => JSON.parse(line))
       .filter(({ code }) => code !== 'OK');
-  return { child, ...JSON.parse(out).result, stderr: () => said, broken };
+  return { ...s, broken };
 }
+
+type Served = Awaited<ReturnType<typeof served>>;
 
 async function withLongLedger(tenant: string) {
   const p = await shared(server(), tenant, TOOLS);

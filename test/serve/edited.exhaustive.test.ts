@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -8,35 +7,17 @@ import { accepted } from '../mcp-call/servers.ts';
 import { webServer } from '../mcp-call/web-server.ts';
 import { until } from '../support/processes.ts';
 import { type Project, project, TOOLS } from '../support/project.ts';
-import { cliPath } from '../support/pty.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { serveProcess } from './serve-process.ts';
 import { call, SAY, withToken } from './service.ts';
 
 const LONG = { timeout: 120_000 };
 const NEAR = { allow: ['127.0.0.0/8'] };
 
-interface Served {
-  readonly child: ChildProcess;
-  readonly address: string;
-  said(): string;
-}
-
-/** `keyturn serve` as a process of its own, once it listens; without an address where it ended instead. */
-async function served({ root }: Project): Promise<Served> {
-  const child = spawn(process.execPath, [cliPath(), 'serve', '--port', '0', '--json'], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let [out, said] = ['', ''];
-  child.stdout.on('data', (part) => {
-    out += part;
-  });
-  child.stderr.on('data', (part) => {
-    said += part;
-  });
-  await until(() => out.includes('\n') || child.exitCode !== null);
-  return { child, address: JSON.parse(out).result?.address ?? '', said: () => `${out}${said}` };
+/** With all that it says. */
+async function served(p: Project) {
+  const s = await serveProcess(p);
+  return { ...s, said: () => `${s.stdout()}${s.stderr()}` };
 }
 
 /** Puts this line in the place of the one that has its name. */

@@ -8,7 +8,7 @@ import { authority } from '../journey/authority.ts';
 import { shared } from '../journey/postgres-host.ts';
 import { postgres } from '../store/postgres-place.ts';
 import { until } from '../support/processes.ts';
-import { cliPath } from '../support/pty.ts';
+import { serveProcess } from './serve-process.ts';
 import { acted, call, refusalIn, SAY, serving, session, withToken } from './service.ts';
 
 const server = postgres();
@@ -20,16 +20,6 @@ const readyNow = async (s: At) => {
 };
 const proposing = (s: At, token: string, what: string) =>
   call(s, '/v1/intents/propose', { ...SAY, idempotency_key: `key-of-a-test-${what}` }, { token });
-
-async function started(cwd: string) {
-  const child = spawn(process.execPath, [cliPath(), 'serve', '--port', '0', '--json', '--no-execute'], {
-    cwd,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const [said] = (await once(child.stdout, 'data')) as [Buffer];
-  return { child, s: JSON.parse(said.toString()).result as At };
-}
 
 describe('while it serves', () => {
   it('a database that is gone is said, nothing is taken meanwhile, and all of it goes on when it is back', async () => {
@@ -58,7 +48,8 @@ describe('while it serves', () => {
   it('a ledger file that is taken away is said, nothing is taken meanwhile, and a new start goes on when it is back', async () => {
     const p = await authority();
     const { token } = await withToken(p, 'bot');
-    const { child, s } = await started(p.root);
+    const s = await serveProcess(p, '--no-execute');
+    const { child } = s;
     const before = await proposing(s, token, 'before');
     expect(before.status).toBe(200);
     const { store } = p.keyturn.layout;
@@ -68,7 +59,7 @@ describe('while it serves', () => {
     renameSync(`${store}.away`, store);
     child.kill('SIGTERM');
     await once(child, 'exit');
-    const { s: next } = await started(p.root);
+    const next = await serveProcess(p, '--no-execute');
     expect((await proposing(next, token, 'before')).body.intent_id).toBe(before.body.intent_id);
     expect((await proposing(next, token, 'meanwhile')).status).toBe(200);
     const again = await Keyturn.open({ at: p.root });
@@ -103,7 +94,8 @@ describe('while it serves', () => {
   it('a disk that is full is said, nothing is taken meanwhile, and a new start goes on when there is room', async () => {
     const p = await authority();
     const { token } = await withToken(p, 'bot');
-    const { child, s } = await started(p.root);
+    const s = await serveProcess(p, '--no-execute');
+    const { child } = s;
     const before = await proposing(s, token, 'before');
     expect(before.status).toBe(200);
     const full = spawn(
@@ -124,7 +116,7 @@ describe('while it serves', () => {
     expect((await call(s, '/v1/intents/list', {}, { token })).status).toBe(200);
     child.kill('SIGTERM');
     await once(child, 'exit');
-    const { s: next } = await started(p.root);
+    const next = await serveProcess(p, '--no-execute');
     expect((await proposing(next, token, `full-${tries}`)).status).toBe(200);
     expect((await proposing(next, token, 'before')).body.intent_id).toBe(before.body.intent_id);
     await p.keyturn.ledger.verify({ deep: true });
