@@ -86,13 +86,20 @@ function answersIn({ responses = null, state = null }: Partial<CallInput> = {}):
 function judged(reply: Reply): CallEnd {
   if (reply.kind === 'lost') return ended('partial', reply.code, null);
   if (reply.kind === 'error') return ended('failure', 'MCP_CALL_REFUSED', reply.error);
-  const { isError, resultType } = reply.result as { isError?: Json; resultType?: Json };
-  // The server wants something of its caller first. What answers it is another call, which a human approves: this one did nothing.
-  if (resultType !== undefined && resultType !== 'complete')
-    return ended('failure', 'MCP_CALL_REFUSED', reply.result);
-  const answer = ended('success', null, reply.result);
+  const result = reply.result as JsonObject;
+  const answer = ended('success', null, result);
   if (answer.answer.length > limits.output_bytes) return ended('partial', 'MCP_ANSWER_TOO_LARGE', null);
-  return isError === true ? { ...answer, result: 'failure', reason_code: 'MCP_TOOL_FAILED' } : answer;
+  // The server wants something of its caller first. What answers it is another call, which a human approves: this one did nothing.
+  if (result.resultType === 'input_required')
+    return { ...answer, result: 'failure', reason_code: 'MCP_CALL_REFUSED' };
+  if (!isComplete(result)) return { ...answer, result: 'partial', reason_code: 'MCP_ANSWER_MALFORMED' };
+  return result.isError === true ? { ...answer, result: 'failure', reason_code: 'MCP_TOOL_FAILED' } : answer;
+}
+
+/** Whether the server says that it is done. One that promises a task, or answers in a way that we do not know, may be at it still. */
+function isComplete({ resultType = 'complete', task, content, structuredContent }: JsonObject): boolean {
+  const is_promise = task !== undefined && content === undefined && structuredContent === undefined;
+  return resultType === 'complete' && !is_promise;
 }
 
 function ended(result: CallEnd['result'], reason_code: ReasonCode | null, value: Json): CallEnd {

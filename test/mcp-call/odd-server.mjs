@@ -71,6 +71,12 @@ const NO_ANSWERS = {
   'null-result': (id) => say({ jsonrpc: '2.0', id, result: null }),
   'text-error': (id) => say({ jsonrpc: '2.0', id, error: 'no' }),
   'null-error': (id) => say({ jsonrpc: '2.0', id, result: did('null-error'), error: null }),
+  hologram: (id) => answer(id, { resultType: 'hologram', ...did('hologram') }),
+  'number-type': (id) => answer(id, { resultType: 7, ...did('number-type') }),
+  'null-type': (id) => answer(id, { resultType: null, ...did('null-type') }),
+  task: (id) => answer(id, { resultType: 'task', taskId: 't-1', status: 'working' }),
+  'handshake-task': (id) => answer(id, { task: { taskId: 't-1', status: 'working' } }),
+  'failed-hologram': (id) => answer(id, { resultType: 'hologram', isError: true, ...did('hologram') }),
   'string-id': (id) => say({ jsonrpc: '2.0', id: String(id), result: did('string-id') }),
   ahead: (id) => {
     for (let next = id + 1; next < id + 20; next += 1) answer(next, did('something else'));
