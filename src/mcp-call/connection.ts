@@ -49,6 +49,7 @@ export class McpConnection {
   readonly #notified: (message: Notification) => void;
   #peer: Peer | null = null;
   #next = 1;
+  /** Lines that are no messages, since a request was sent or answered: a server that works may log for years. */
   #garbage = 0;
   #ended: ReasonCode | null = null;
   #is_retiring = false;
@@ -146,6 +147,7 @@ export class McpConnection {
     if (abort?.aborted) return { kind: 'lost', code: 'MCP_CALL_LOST' };
     const id = this.#next;
     this.#next += 1;
+    this.#garbage = 0;
     const params = onProgress ? withProgress(given, id) : given;
     return new Promise<Reply>((resolve) => {
       const late = setTimeout(() => this.#giveUp(id, 'MCP_CALL_TIMED_OUT'), timeout_ms);
@@ -202,15 +204,20 @@ export class McpConnection {
     }
     // A second answer, and one to an unknown id, are dropped: no request waits for them.
     const waiting = typeof id === 'number' ? this.#waiting.get(id) : undefined;
-    waiting?.done(replyIn(message, line, id as number));
+    if (waiting) this.#answered(waiting, replyIn(message, line, id as number));
+  }
+
+  #answered({ done }: Waiting, reply: Reply): void {
+    this.#garbage = 0;
+    done(reply);
   }
 
   /** A list that says what the last one said. */
   #hearSame(line: Buffer): boolean {
-    for (const [id, { done, is_list }] of this.#waiting) {
-      const result = is_list ? this.#list.resultIn(line, id) : undefined;
+    for (const [id, waiting] of this.#waiting) {
+      const result = waiting.is_list ? this.#list.resultIn(line, id) : undefined;
       if (result === undefined) continue;
-      done({ kind: 'result', result, line, id });
+      this.#answered(waiting, { kind: 'result', result, line, id });
       return true;
     }
     return false;

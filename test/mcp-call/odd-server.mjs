@@ -148,6 +148,12 @@ function act(id, { how = 'plain' }, progressToken) {
       extra: { b: 2 },
     });
   if (how === 'flood') for (let i = 0; i < 3000; i += 1) say(`noise ${'x'.repeat(1000)}`);
+  if (/^logs/.test(how)) for (let i = 0; i < 700; i += 1) say(`a log line ${i}`);
+  if (how === 'logs-later')
+    setTimeout(() => {
+      for (let i = 0; i < 700; i += 1) say(`a later log line ${i}`);
+      appendFileSync(`${log}.logged`, '');
+    });
   if (how === 'secret') return answer(id, { content: [{ type: 'text', text: `${process.env.KEY}` }] });
   if (how === 'progress' || how === 'forges') {
     const tell = (told) => say({ jsonrpc: '2.0', method: 'notifications/progress', params: told });

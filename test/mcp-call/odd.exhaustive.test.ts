@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { calledName } from '../../src/mcp-call/name.ts';
 import type { Refusal } from '../../src/refusal.ts';
+import { until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { accepted, mcpProject, SERVERS, turned, writeServers } from './servers.ts';
 
@@ -53,6 +54,22 @@ describe('an MCP server that misbehaves', () => {
     expect(await run('die')).toMatchObject({ result: 'partial' });
     expect(await run('plain')).toMatchObject({ result: 'success' });
     expect(calls()).toEqual(['then-die', 'die', 'plain']);
+  });
+
+  it('logs to its standard output for as long as it lives, and is ended only in a flood', LONG, async () => {
+    const { p, calls, run } = await odd('counted');
+    await accepted(p.keyturn, 'odd', p.ada);
+    const starts = () => readFileSync(join(p.files, 'log.starts'), 'utf8').length;
+    await run('plain');
+    const before = starts();
+    // Each has 700 lines that are no messages; the fourth has as many again after its answer.
+    for (const how of ['logs 1', 'logs 2', 'logs 3', 'logs-later'])
+      expect(await run(how), how).toMatchObject({ result: 'success' });
+    await until(() => existsSync(join(p.files, 'log.logged')));
+    expect(await run('logs 4')).toMatchObject({ result: 'success' });
+    expect(starts()).toBe(before);
+    expect(await run('flood')).toMatchObject({ result: 'partial', reason_code: 'MCP_CALL_LOST' });
+    expect(calls().filter((how) => how === 'flood')).toHaveLength(1);
   });
 
   it(
