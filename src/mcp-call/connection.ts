@@ -54,6 +54,11 @@ export class McpConnection {
   #ended: ReasonCode | null = null;
   #is_retiring = false;
   #is_stateless = false;
+  #prove: (is_working: boolean) => void = () => {};
+  /** Whether it answered anything beyond the opening; false once it ended without. */
+  readonly worked = new Promise<boolean>((done) => {
+    this.#prove = done;
+  });
   info: { readonly name: string; readonly version: string; readonly protocol: string } = UNKNOWN;
   capabilities: JsonObject = {};
 
@@ -209,6 +214,8 @@ export class McpConnection {
 
   #answered({ done }: Waiting, reply: Reply): void {
     this.#garbage = 0;
+    // The opening says only that a program runs.
+    if (this.info.protocol !== '') this.#prove(true);
     done(reply);
   }
 
@@ -241,6 +248,7 @@ export class McpConnection {
 
   #end(code: ReasonCode): void {
     this.#ended ??= code;
+    this.#prove(false);
     for (const { done } of [...this.#waiting.values()]) done({ kind: 'lost', code: this.#ended });
   }
 

@@ -9,6 +9,8 @@ const answer = (id, result) => say({ jsonrpc: '2.0', id, result });
 let lists = 0;
 
 if (mode === 'counted') appendFileSync(`${log}.starts`, 'x');
+if (mode === 'dies-at-list')
+  appendFileSync(`${log}.starts`, `${Math.round(performance.timeOrigin + performance.now())}\n`);
 if (mode === 'counted' && existsSync(`${log}.die`)) process.exit(3);
 if (mode === 'dies-at-start') {
   for (let i = 0; i < 30; i += 1) console.error(`line ${i} ${'x'.repeat(i === 29 ? 2000 : 3)}\n`);
@@ -207,7 +209,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   } else if (method === 'server/discover') {
     const meta = params._meta?.['io.modelcontextprotocol/protocolVersion'];
     answer(id, { resultType: 'complete', supportedVersions: [meta], capabilities: { tools: {} } });
-  } else if (method === 'tools/list') answer(id, toolsFor(params.cursor));
+  } else if (mode === 'dies-at-list' && method === 'tools/list' && existsSync(`${log}.die`)) process.exit(3);
+  else if (method === 'tools/list') answer(id, toolsFor(params.cursor));
   else if (method === 'tools/call') act(id, params.arguments ?? {}, params._meta?.progressToken);
   else if (method === 'logging/setLevel') {
     appendFileSync(log, `${method} ${params.level}\n`);
