@@ -1,9 +1,10 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
+import { headerOf, paramHeaders } from '../network/message-headers.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
-import type { Reply } from './connection.ts';
 import { pinOf, type ToolDefinition } from './definition.ts';
 import type { CallInput, McpEffect } from './effect.ts';
+import type { Reply } from './reply.ts';
 import type { Upstream } from './upstreams.ts';
 
 /** Refuses where the server that runs defines the tool in another way than the effect says. */
@@ -63,7 +64,7 @@ export const NOT_SENT: CallEnd = {
 /** Sends the call, once. Whatever is no answer may have happened: that is `partial`, and blocks until a human looks. */
 export async function sendCall(
   { connection }: Upstream,
-  { tool, arguments: values, timeout_ms, input }: McpEffect,
+  { tool, arguments: values, timeout_ms, input, definition }: McpEffect,
   { abort, onProgress }: SendOptions,
 ): Promise<CallEnd> {
   const params = { name: tool, arguments: values, ...answersIn(input) };
@@ -72,8 +73,17 @@ export async function sendCall(
     abort,
     onProgress,
     capabilities: input?.capabilities as JsonObject | undefined,
+    headers: headersOf(definition, values),
   };
   return judged(await connection.ask('tools/call', params, options));
+}
+
+/** By the definition that was approved, and by the code that checks them where we are the server. */
+function headersOf(definition: JsonObject, values: JsonObject): Record<string, string> {
+  const given = paramHeaders(definition, values).flatMap(({ header, text }) =>
+    typeof text === 'string' ? [[header.toLowerCase(), headerOf(text)]] : [],
+  );
+  return Object.fromEntries(given);
 }
 
 function answersIn({ responses = null, state = null }: Partial<CallInput> = {}): JsonObject {
