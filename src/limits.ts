@@ -599,7 +599,7 @@ export const mcpLimits = {
   tool_name_chars: 256,
   /** One line of a server: its largest answer, as JSON. What is recorded of an answer is `output_bytes`. */
   line_bytes: 8 * MiB,
-  /** Lines of a server that are no messages: some servers log to standard output. */
+  /** Lines of a server that are no messages, since a request was sent or answered: some servers log to standard output. */
   garbage_lines: 1000,
   /** What is kept of the standard error of a server. */
   stderr_bytes: 64 * KiB,

@@ -23,8 +23,8 @@ export interface PeerCommand
 export type PeerEnd = 'ended' | 'line too long' | 'not started';
 
 export interface Peer {
-  /** One line. Resolves when it was handed to the system; rejects where the pipe broke. */
-  send(line: string): Promise<void>;
+  /** One line. Resolves when it was handed to the system; rejects where the pipe broke. A pipe takes no headers. */
+  send(line: string, headers?: Readonly<Record<string, string>>): Promise<void>;
   /** Ends it, with all that it started in its process group. */
   kill(): void;
   stderr(): Buffer;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Digest } from '../canonical/digest.ts';
-import { canonicalBytes, guardPlain, type Json, type JsonObject, parseJson } from '../canonical/json.ts';
+import { canonicalBytes, guardPlain, type JsonObject, parseJson } from '../canonical/json.ts';
 import { type Delegation, includes } from '../identity/delegation.ts';
 import { type GrantBounds, type GrantPin, sealGrantBounds } from '../identity/grant.ts';
 import { mcpLimits } from '../limits.ts';
@@ -9,6 +9,7 @@ import { callAction, calledName } from '../mcp-call/name.ts';
 import { refuse } from '../refusal.ts';
 import { toolPin } from '../tool/effect.ts';
 import type { CheckArguments } from './call-marks.ts';
+import { closedSchema } from './closed-schema.ts';
 import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
 import { acceptedServer } from './mcp.ts';
@@ -99,25 +100,11 @@ async function validatorOf(schema: JsonObject): Promise<CheckArguments> {
   const { Ajv } = (await import('ajv')).default;
   try {
     const ajv = new Ajv({ strict: true, strictRequired: false, validateFormats: false });
-    const check = ajv.compile(closed(schema) as JsonObject);
+    // An asynchronous check answers with a promise, which is no answer.
+    if ('$async' in schema) refuse('GRANT_BOUNDS_MALFORMED', 'The schema is asynchronous.');
+    const check = ajv.compile(closedSchema(schema) as JsonObject);
     return (value) => (check(value) ? null : ajv.errorsText(check.errors, { dataVar: 'arguments' }));
   } catch (error) {
     return refuse('GRANT_BOUNDS_MALFORMED', (error as Error).message.slice(0, 300));
   }
-}
-
-/** The same schema, in which whatever an object does not name is outside, unless the schema says what it may be. */
-function closed(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map(closed);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const parts = Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [key, isValue(key) ? value : closed(value)]),
-  );
-  const is_open = parts.type === 'object' && parts.additionalProperties === undefined;
-  return is_open ? { ...parts, additionalProperties: false } : parts;
-}
-
-/** What stands under these is a value, and no schema. */
-function isValue(key: string): boolean {
-  return key === 'const' || key === 'enum' || key === 'default' || key === 'examples';
 }

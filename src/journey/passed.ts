@@ -1,9 +1,9 @@
 import type { JsonObject } from '../canonical/json.ts';
 import { freezeOf, freezeWords } from '../gate/freeze.ts';
 import { secretsOfStart } from '../mcp-call/accepted.ts';
-import { objectOf } from '../mcp-call/connection.ts';
 import { requireSameStart } from '../mcp-call/effect.ts';
 import type { Passed } from '../mcp-call/entry.ts';
+import { objectOf } from '../mcp-call/reply.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import { acceptedServer, openUpstream, requireProven, startedNow } from './mcp.ts';

@@ -5,17 +5,12 @@ import { type ReasonCode, refuse } from '../refusal.ts';
 import { VERSION } from '../version.ts';
 import { definitionsIn } from './accepted.ts';
 import type { ToolDefinition } from './definition.ts';
+import { heardIn, objectOf, type Reply, replyIn, textOrNone } from './reply.ts';
 import { SameList } from './same-list.ts';
 
 /** The protocol versions that are spoken to servers: the stateless one, and the one with a handshake. */
 export const STATELESS = '2026-07-28';
 export const WITH_HANDSHAKE = '2025-11-25';
-
-/** How one request to a server ended. Whatever is not an answer leaves it unknown what the server did. */
-export type Reply =
-  | { readonly kind: 'result'; readonly result: Json; readonly line: Buffer; readonly id: number }
-  | { readonly kind: 'error'; readonly error: Json }
-  | { readonly kind: 'lost'; readonly code: ReasonCode };
 
 /** A message that answers nothing, such as progress. */
 export interface Notification {
@@ -35,6 +30,8 @@ export interface AskOptions {
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
   /** What the client of the caller can answer. Only the stateless protocol says it with each request. */
   readonly capabilities?: JsonObject | undefined;
+  /** What the message says in headers, too. Only the stateless protocol has these. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 const CLIENT = { name: 'keyturn', version: VERSION };
@@ -49,10 +46,16 @@ export class McpConnection {
   readonly #notified: (message: Notification) => void;
   #peer: Peer | null = null;
   #next = 1;
+  /** Lines that are no messages, since a request was sent or answered: a server that works may log for years. */
   #garbage = 0;
   #ended: ReasonCode | null = null;
   #is_retiring = false;
   #is_stateless = false;
+  #prove: (is_working: boolean) => void = () => {};
+  /** Whether it answered anything beyond the opening; false once it ended without. */
+  readonly worked = new Promise<boolean>((done) => {
+    this.#prove = done;
+  });
   info: { readonly name: string; readonly version: string; readonly protocol: string } = UNKNOWN;
   capabilities: JsonObject = {};
 
@@ -81,7 +84,7 @@ export class McpConnection {
     if (reply.kind === 'lost') this.#down('It did not answer.');
     if (reply.kind === 'error') return this.#openStateless(timeout_ms);
     const { protocolVersion, serverInfo, capabilities } = objectOf(reply.result);
-    this.#take(serverInfo, capabilities, textOf(protocolVersion) ?? WITH_HANDSHAKE);
+    this.#take(serverInfo, capabilities, textOrNone(protocolVersion) ?? WITH_HANDSHAKE);
     await this.#tell('notifications/initialized', {});
   }
 
@@ -98,7 +101,7 @@ export class McpConnection {
 
   #take(info: unknown, capabilities: unknown, protocol: string): void {
     const { name, version } = objectOf(info);
-    this.info = { name: textOf(name) ?? '', version: textOf(version) ?? '', protocol };
+    this.info = { name: textOrNone(name) ?? '', version: textOrNone(version) ?? '', protocol };
     this.capabilities = objectOf(capabilities);
   }
 
@@ -122,7 +125,7 @@ export class McpConnection {
       const { tools, nextCursor } = objectOf(reply.result);
       if (!Array.isArray(tools)) refuse('MCP_DEFINITION_MALFORMED', 'Its list of tools is no list.');
       listed.push(...tools);
-      cursor = textOf(nextCursor);
+      cursor = textOrNone(nextCursor);
       const is_endless = cursor !== undefined && (seen.has(cursor) || seen.size >= mcpLimits.pages);
       if (is_endless || listed.length > mcpLimits.tools) refuse('MCP_LIST_TOO_LONG');
       if (cursor !== undefined) seen.add(cursor);
@@ -140,12 +143,13 @@ export class McpConnection {
   async #send(
     method: string,
     given: JsonObject,
-    { timeout_ms, abort, onProgress }: AskOptions,
+    { timeout_ms, abort, onProgress, headers }: AskOptions,
   ): Promise<Reply> {
     if (this.#ended !== null) return { kind: 'lost', code: this.#ended };
     if (abort?.aborted) return { kind: 'lost', code: 'MCP_CALL_LOST' };
     const id = this.#next;
     this.#next += 1;
+    this.#garbage = 0;
     const params = onProgress ? withProgress(given, id) : given;
     return new Promise<Reply>((resolve) => {
       const late = setTimeout(() => this.#giveUp(id, 'MCP_CALL_TIMED_OUT'), timeout_ms);
@@ -160,7 +164,9 @@ export class McpConnection {
       this.#waiting.set(id, { done, progress: onProgress, is_list: method === 'tools/list' });
       abort?.addEventListener('abort', onAbort, { once: true });
       const line = JSON.stringify({ jsonrpc: '2.0', id, method, params });
-      this.#peer!.send(line).catch(() => done({ kind: 'lost', code: 'MCP_CALL_LOST' }));
+      this.#peer!.send(line, this.#is_stateless ? headers : {}).catch(() =>
+        done({ kind: 'lost', code: 'MCP_CALL_LOST' }),
+      );
     });
   }
 
@@ -188,7 +194,7 @@ export class McpConnection {
 
   #hear(line: Buffer): void {
     if (this.#hearSame(line)) return;
-    const message = messageIn(line);
+    const message = heardIn(line);
     if (message === null) {
       this.#garbage += 1;
       if (this.#garbage > mcpLimits.garbage_lines) this.#peer?.kill();
@@ -202,15 +208,22 @@ export class McpConnection {
     }
     // A second answer, and one to an unknown id, are dropped: no request waits for them.
     const waiting = typeof id === 'number' ? this.#waiting.get(id) : undefined;
-    waiting?.done(replyIn(message, line, id as number));
+    if (waiting) this.#answered(waiting, replyIn(message, line, id as number));
+  }
+
+  #answered({ done }: Waiting, reply: Reply): void {
+    this.#garbage = 0;
+    // The opening says only that a program runs.
+    if (this.info.protocol !== '') this.#prove(true);
+    done(reply);
   }
 
   /** A list that says what the last one said. */
   #hearSame(line: Buffer): boolean {
-    for (const [id, { done, is_list }] of this.#waiting) {
-      const result = is_list ? this.#list.resultIn(line, id) : undefined;
+    for (const [id, waiting] of this.#waiting) {
+      const result = waiting.is_list ? this.#list.resultIn(line, id) : undefined;
       if (result === undefined) continue;
-      done({ kind: 'result', result, line, id });
+      this.#answered(waiting, { kind: 'result', result, line, id });
       return true;
     }
     return false;
@@ -234,6 +247,7 @@ export class McpConnection {
 
   #end(code: ReasonCode): void {
     this.#ended ??= code;
+    this.#prove(false);
     for (const { done } of [...this.#waiting.values()]) done({ kind: 'lost', code: this.#ended });
   }
 
@@ -262,37 +276,4 @@ function withMeta(params: JsonObject, capabilities: JsonObject = {}): JsonObject
 
 function withProgress(params: JsonObject, id: number): JsonObject {
   return { ...params, _meta: { ...objectOf(params._meta), progressToken: id } };
-}
-
-/** A message of JSON-RPC; null where the line is none. */
-function messageIn(line: Buffer): Record<string, Json | undefined> | null {
-  try {
-    const value: unknown = JSON.parse(line.toString('utf8'));
-    const is_message = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return is_message && (value as { jsonrpc?: unknown }).jsonrpc === '2.0'
-      ? (value as Record<string, Json | undefined>)
-      : null;
-  } catch {
-    return null;
-  }
-}
-
-/** A result or an error, each an object. Whatever else names this request is no answer, and what the server did is not known. A member that is null says nothing. */
-function replyIn({ result, error }: Record<string, Json | undefined>, line: Buffer, id: number): Reply {
-  const has_result = isObject(result) && (error ?? null) === null;
-  const has_error = isObject(error) && (result ?? null) === null;
-  if (has_result) return { kind: 'result', result, line, id };
-  return has_error ? { kind: 'error', error } : { kind: 'lost', code: 'MCP_ANSWER_MALFORMED' };
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export function objectOf(value: unknown): JsonObject {
-  return isObject(value as Json | undefined) ? (value as JsonObject) : {};
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

@@ -1,9 +1,10 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
+import { headerOf, paramHeaders } from '../network/message-headers.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
-import type { Reply } from './connection.ts';
 import { pinOf, type ToolDefinition } from './definition.ts';
 import type { CallInput, McpEffect } from './effect.ts';
+import type { Reply } from './reply.ts';
 import type { Upstream } from './upstreams.ts';
 
 /** Refuses where the server that runs defines the tool in another way than the effect says. */
@@ -63,7 +64,7 @@ export const NOT_SENT: CallEnd = {
 /** Sends the call, once. Whatever is no answer may have happened: that is `partial`, and blocks until a human looks. */
 export async function sendCall(
   { connection }: Upstream,
-  { tool, arguments: values, timeout_ms, input }: McpEffect,
+  { tool, arguments: values, timeout_ms, input, definition }: McpEffect,
   { abort, onProgress }: SendOptions,
 ): Promise<CallEnd> {
   const params = { name: tool, arguments: values, ...answersIn(input) };
@@ -72,8 +73,17 @@ export async function sendCall(
     abort,
     onProgress,
     capabilities: input?.capabilities as JsonObject | undefined,
+    headers: headersOf(definition, values),
   };
   return judged(await connection.ask('tools/call', params, options));
+}
+
+/** By the definition that was approved, and by the code that checks them where we are the server. */
+function headersOf(definition: JsonObject, values: JsonObject): Record<string, string> {
+  const given = paramHeaders(definition, values).flatMap(({ header, text }) =>
+    typeof text === 'string' ? [[header.toLowerCase(), headerOf(text)]] : [],
+  );
+  return Object.fromEntries(given);
 }
 
 function answersIn({ responses = null, state = null }: Partial<CallInput> = {}): JsonObject {
@@ -86,13 +96,20 @@ function answersIn({ responses = null, state = null }: Partial<CallInput> = {}):
 function judged(reply: Reply): CallEnd {
   if (reply.kind === 'lost') return ended('partial', reply.code, null);
   if (reply.kind === 'error') return ended('failure', 'MCP_CALL_REFUSED', reply.error);
-  const { isError, resultType } = reply.result as { isError?: Json; resultType?: Json };
-  // The server wants something of its caller first. What answers it is another call, which a human approves: this one did nothing.
-  if (resultType !== undefined && resultType !== 'complete')
-    return ended('failure', 'MCP_CALL_REFUSED', reply.result);
-  const answer = ended('success', null, reply.result);
+  const result = reply.result as JsonObject;
+  const answer = ended('success', null, result);
   if (answer.answer.length > limits.output_bytes) return ended('partial', 'MCP_ANSWER_TOO_LARGE', null);
-  return isError === true ? { ...answer, result: 'failure', reason_code: 'MCP_TOOL_FAILED' } : answer;
+  // The server wants something of its caller first. What answers it is another call, which a human approves: this one did nothing.
+  if (result.resultType === 'input_required')
+    return { ...answer, result: 'failure', reason_code: 'MCP_CALL_REFUSED' };
+  if (!isComplete(result)) return { ...answer, result: 'partial', reason_code: 'MCP_ANSWER_MALFORMED' };
+  return result.isError === true ? { ...answer, result: 'failure', reason_code: 'MCP_TOOL_FAILED' } : answer;
+}
+
+/** Whether the server says that it is done. One that promises a task, or answers in a way that we do not know, may be at it still. */
+function isComplete({ resultType = 'complete', task, content, structuredContent }: JsonObject): boolean {
+  const is_promise = task !== undefined && content === undefined && structuredContent === undefined;
+  return resultType === 'complete' && !is_promise;
 }
 
 function ended(result: CallEnd['result'], reason_code: ReasonCode | null, value: Json): CallEnd {

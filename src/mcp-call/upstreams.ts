@@ -31,8 +31,8 @@ interface Failure {
 }
 
 /**
- * The MCP servers that this process has started, each once. One that failed is started again only after a pause, which doubles; what it was
- * asked is never asked again.
+ * The MCP servers that this process has started, each once. One that failed is started again only after a pause, which doubles until it
+ * has answered something; what it was asked is never asked again.
  */
 export class Upstreams {
   readonly #known = new Map<string, Known>();
@@ -68,7 +68,7 @@ export class Upstreams {
     this.#known.set(key, entry);
     try {
       entry.upstream = await opening;
-      this.#failures.delete(server);
+      void this.#judge(server, entry.upstream);
       return entry.upstream;
     } catch (error) {
       if (this.#known.get(key) === entry) this.#known.delete(key);
@@ -81,6 +81,12 @@ export class Upstreams {
   running(server: string, start: Started['start']): Upstream | null {
     const upstream = this.#known.get(keyOf(server, start))?.upstream ?? null;
     return upstream?.connection.isOpen ? upstream : null;
+  }
+
+  /** A server that starts and then dies at what it is asked first has failed, too. */
+  async #judge(server: string, { connection }: Upstream): Promise<void> {
+    if (await connection.worked) this.#failures.delete(server);
+    else this.#fail(server, new Refusal('MCP_SERVER_DOWN', 'It ended before it answered anything.'));
   }
 
   #requirePause(server: string): void {

@@ -4,6 +4,7 @@ import type { Peer, PeerCommand } from '../effect/peer.ts';
 import { Redactor } from '../effect/redact.ts';
 import { refuse } from '../refusal.ts';
 import { guardedLookup, requireTarget } from './address.ts';
+import { headerOf, namedBy } from './message-headers.ts';
 
 /** An MCP server that is asked over Streamable HTTP. It is told what stands here, and nothing about the caller of the gate. */
 export interface WebPeerCommand
@@ -44,10 +45,10 @@ class WebPeer implements Peer {
   }
 
   /** Resolves when the answer was told. Rejects where the server gave none: then it is not known what it did. */
-  async send(line: string): Promise<void> {
+  async send(line: string, headers: Readonly<Record<string, string>> = {}): Promise<void> {
     if (this.#is_over) refuse('MCP_CALL_LOST', 'The connection has ended.');
     const sent = this.#about(line);
-    const answer = await this.#ask('POST', sent.headers, line);
+    const answer = await this.#ask('POST', { ...sent.headers, ...headers }, line);
     if (sent.id === undefined) return void answer.resume();
     if (answer.statusCode === 404 && this.#session !== null) this.#over('ended');
     const session = answer.headers['mcp-session-id'];
@@ -63,13 +64,13 @@ class WebPeer implements Peer {
     const { id, method, params } = JSON.parse(line) as { id?: unknown; method: string; params?: Params };
     const stateless = params?._meta?.['io.modelcontextprotocol/protocolVersion'];
     const version = stateless ?? this.#version;
-    const named = params?.name ?? params?.uri;
+    const named = namedBy(method, params ?? {});
     return {
       id,
       headers: {
         ...(typeof version === 'string' && { 'mcp-protocol-version': version }),
         ...(stateless !== undefined && { 'mcp-method': method }),
-        ...(stateless !== undefined && typeof named === 'string' && { 'mcp-name': headerOf(named) }),
+        ...(stateless !== undefined && named !== null && { 'mcp-name': headerOf(named) }),
       },
     };
   }
@@ -211,10 +212,3 @@ class WebPeer implements Peer {
 }
 
 type Params = Readonly<Record<string, unknown>> & { readonly _meta?: Readonly<Record<string, unknown>> };
-
-/** A header takes no text beyond ASCII: the protocol says how it is written there. */
-function headerOf(text: string): string {
-  return /^[!-~]+$/.test(text) && !text.startsWith('=?')
-    ? text
-    : `=?base64?${Buffer.from(text).toString('base64')}?=`;
-}

@@ -35,7 +35,7 @@ export const mcpDependencyReasons = {
   ],
   MCP_ANSWER_MALFORMED: [
     4266,
-    'The MCP server answered with neither a result nor an error, or with both. What it did is not known.',
+    'The MCP server answered with neither a result nor an error, with both, or with a result that does not say that it is done. What it did is not known.',
     'Find out what happened, and settle the run with `keyturn resolve`. The call is never sent again.',
   ],
   HOOK_LATE: [

@@ -60,6 +60,17 @@ describe('a grant', () => {
     },
   );
 
+  it('is closed also where an argument is called like a keyword of JSON Schema', LONG, async () => {
+    const inner = { type: 'object', properties: { a: { type: 'integer' } } };
+    const names = ['default', 'const', 'enum', 'examples', 'properties', 'not', 'if'];
+    const properties = Object.fromEntries(names.map((name) => [name, inner]));
+    const { submit } = await granted(9, { type: 'object', properties });
+    for (const name of names) {
+      await submit({ [name]: { a: 1 } });
+      await expectRefusal('GRANT_OUTSIDE', () => submit({ [name]: { a: 1, evil: 2 } }));
+    }
+  });
+
   it('holds for so many uses, counted in the transaction', LONG, async () => {
     const { submit, p } = await granted(2);
     const tried = await Promise.allSettled(['a', 'b', 'c', 'd'].map((how) => submit({ how })));
@@ -90,6 +101,8 @@ describe('a grant', () => {
       { type: 'array' },
       { type: 'object' },
       { type: 'object', properties: {}, madeUp: 1 },
+      { type: 'object', properties: {}, $async: true },
+      { type: 'object', properties: { a: { $ref: 'http://json-schema.org/draft-07/schema#' } } },
     ])
       await expectRefusal('GRANT_BOUNDS_MALFORMED', () => give({ grant: { uses: 1, arguments: wrong } }));
     await expectRefusal('GRANT_BOUNDS_MALFORMED', () => give({ actions: ['mcp:odd:nothing'] }));

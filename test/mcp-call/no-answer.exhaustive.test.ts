@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { expectRefusal } from '../support/refusal.ts';
 import { accepted, mcpProject, SERVERS, turned } from './servers.ts';
 
 const LONG = { timeout: 120_000 };
@@ -33,6 +34,25 @@ describe('a server whose message is no answer', () => {
       expect(told).toMatchObject({ result: 'success' });
       expect(told.said).toContain('did null-error');
       expect(calls()).toEqual([...none, 'null-error']);
+    },
+  );
+
+  it(
+    'leaves it in doubt where it says that it is not done, or ended in a way that is not known, and keeps its words',
+    LONG,
+    async () => {
+      const { p, run, calls } = await odd();
+      const none = ['hologram', 'number-type', 'null-type', 'task', 'handshake-task', 'failed-hologram'];
+      for (const how of none) {
+        const { intent_id, said, ...ran } = await run(how);
+        expect(ran, how).toMatchObject({ result: 'partial', reason_code: 'MCP_ANSWER_MALFORMED' });
+        expect(said, how).toMatch(/did|t-1/);
+        const { hash } = await p.keyturn.intents.get({ intent_id });
+        await expectRefusal('RUN_PARTIAL', () => p.keyturn.runs.look({ intent_id, hash }));
+      }
+      // It asks for input first, so it did nothing.
+      expect(await run('wants-input')).toMatchObject({ result: 'failure', reason_code: 'MCP_CALL_REFUSED' });
+      expect(calls()).toEqual([...none, 'wants-input']);
     },
   );
 

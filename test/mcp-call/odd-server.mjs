@@ -9,6 +9,8 @@ const answer = (id, result) => say({ jsonrpc: '2.0', id, result });
 let lists = 0;
 
 if (mode === 'counted') appendFileSync(`${log}.starts`, 'x');
+if (mode === 'dies-at-list')
+  appendFileSync(`${log}.starts`, `${Math.round(performance.timeOrigin + performance.now())}\n`);
 if (mode === 'counted' && existsSync(`${log}.die`)) process.exit(3);
 if (mode === 'dies-at-start') {
   for (let i = 0; i < 30; i += 1) console.error(`line ${i} ${'x'.repeat(i === 29 ? 2000 : 3)}\n`);
@@ -71,6 +73,12 @@ const NO_ANSWERS = {
   'null-result': (id) => say({ jsonrpc: '2.0', id, result: null }),
   'text-error': (id) => say({ jsonrpc: '2.0', id, error: 'no' }),
   'null-error': (id) => say({ jsonrpc: '2.0', id, result: did('null-error'), error: null }),
+  hologram: (id) => answer(id, { resultType: 'hologram', ...did('hologram') }),
+  'number-type': (id) => answer(id, { resultType: 7, ...did('number-type') }),
+  'null-type': (id) => answer(id, { resultType: null, ...did('null-type') }),
+  task: (id) => answer(id, { resultType: 'task', taskId: 't-1', status: 'working' }),
+  'handshake-task': (id) => answer(id, { task: { taskId: 't-1', status: 'working' } }),
+  'failed-hologram': (id) => answer(id, { resultType: 'hologram', isError: true, ...did('hologram') }),
   'string-id': (id) => say({ jsonrpc: '2.0', id: String(id), result: did('string-id') }),
   ahead: (id) => {
     for (let next = id + 1; next < id + 20; next += 1) answer(next, did('something else'));
@@ -142,6 +150,12 @@ function act(id, { how = 'plain' }, progressToken) {
       extra: { b: 2 },
     });
   if (how === 'flood') for (let i = 0; i < 3000; i += 1) say(`noise ${'x'.repeat(1000)}`);
+  if (/^logs/.test(how)) for (let i = 0; i < 700; i += 1) say(`a log line ${i}`);
+  if (how === 'logs-later')
+    setTimeout(() => {
+      for (let i = 0; i < 700; i += 1) say(`a later log line ${i}`);
+      appendFileSync(`${log}.logged`, '');
+    });
   if (how === 'secret') return answer(id, { content: [{ type: 'text', text: `${process.env.KEY}` }] });
   if (how === 'progress' || how === 'forges') {
     const tell = (told) => say({ jsonrpc: '2.0', method: 'notifications/progress', params: told });
@@ -195,7 +209,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   } else if (method === 'server/discover') {
     const meta = params._meta?.['io.modelcontextprotocol/protocolVersion'];
     answer(id, { resultType: 'complete', supportedVersions: [meta], capabilities: { tools: {} } });
-  } else if (method === 'tools/list') answer(id, toolsFor(params.cursor));
+  } else if (mode === 'dies-at-list' && method === 'tools/list' && existsSync(`${log}.die`)) process.exit(3);
+  else if (method === 'tools/list') answer(id, toolsFor(params.cursor));
   else if (method === 'tools/call') act(id, params.arguments ?? {}, params._meta?.progressToken);
   else if (method === 'logging/setLevel') {
     appendFileSync(log, `${method} ${params.level}\n`);

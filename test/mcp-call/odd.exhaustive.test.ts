@@ -1,8 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { mcpLimits } from '../../src/limits.ts';
 import { calledName } from '../../src/mcp-call/name.ts';
 import type { Refusal } from '../../src/refusal.ts';
+import { until } from '../support/processes.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { accepted, mcpProject, SERVERS, turned, writeServers } from './servers.ts';
 
@@ -53,6 +55,68 @@ describe('an MCP server that misbehaves', () => {
     expect(await run('die')).toMatchObject({ result: 'partial' });
     expect(await run('plain')).toMatchObject({ result: 'success' });
     expect(calls()).toEqual(['then-die', 'die', 'plain']);
+  });
+
+  it(
+    'that starts and dies at its list is started again after a pause, which doubles until it answers',
+    LONG,
+    async () => {
+      const { p, propose } = await odd('dies-at-list');
+      await accepted(p.keyturn, 'odd', p.ada);
+      const { intent_id, hash } = await propose('plain');
+      await p.keyturn.intents.approve({ intent_id, hash, signer: p.ada });
+      await p.keyturn.intents.grant({ intent_id, hash, signer: p.ada });
+      const look = () => p.keyturn.runs.look({ intent_id, hash });
+      const starts = () =>
+        readFileSync(join(p.files, 'log.starts'), 'utf8').trim().split('\n').slice(1).map(Number);
+      writeFileSync(join(p.files, 'log.die'), '');
+      for (let n = 0; n < 5; n += 1) await expectRefusal('MCP_SERVER_DOWN', look);
+      expect(starts()).toHaveLength(1);
+      await until(async () => {
+        await expectRefusal('MCP_SERVER_DOWN', look);
+        return starts().length === 4;
+      });
+      const [first, second, third, fourth] = starts() as [number, number, number, number];
+      // The time from one start to the next holds the pause and more.
+      const { backoff_ms } = mcpLimits;
+      expect(second - first).toBeGreaterThanOrEqual(backoff_ms);
+      expect(third - second).toBeGreaterThanOrEqual(2 * backoff_ms);
+      expect(fourth - third).toBeGreaterThanOrEqual(4 * backoff_ms);
+      // An answer ends that: the next failure is the first again.
+      rmSync(join(p.files, 'log.die'));
+      await until(() =>
+        look().then(
+          () => true,
+          () => false,
+        ),
+      );
+      expect(starts()).toHaveLength(5);
+      writeFileSync(join(p.files, 'log.die'), '');
+      await expectRefusal('MCP_SERVER_DOWN', look);
+      expect(starts()).toHaveLength(6);
+      const since_ms = performance.now();
+      await until(async () => {
+        await expectRefusal('MCP_SERVER_DOWN', look);
+        return starts().length === 7;
+      });
+      expect(performance.now() - since_ms).toBeLessThan(8 * backoff_ms);
+    },
+  );
+
+  it('logs to its standard output for as long as it lives, and is ended only in a flood', LONG, async () => {
+    const { p, calls, run } = await odd('counted');
+    await accepted(p.keyturn, 'odd', p.ada);
+    const starts = () => readFileSync(join(p.files, 'log.starts'), 'utf8').length;
+    await run('plain');
+    const before = starts();
+    // Each has 700 lines that are no messages; the fourth has as many again after its answer.
+    for (const how of ['logs 1', 'logs 2', 'logs 3', 'logs-later'])
+      expect(await run(how), how).toMatchObject({ result: 'success' });
+    await until(() => existsSync(join(p.files, 'log.logged')));
+    expect(await run('logs 4')).toMatchObject({ result: 'success' });
+    expect(starts()).toBe(before);
+    expect(await run('flood')).toMatchObject({ result: 'partial', reason_code: 'MCP_CALL_LOST' });
+    expect(calls().filter((how) => how === 'flood')).toHaveLength(1);
   });
 
   it(

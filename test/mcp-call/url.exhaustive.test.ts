@@ -3,11 +3,13 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Json } from '../../src/canonical/json.ts';
 import { textOf } from '../mcp/stage.ts';
 import { serving, withToken } from '../serve/service.ts';
 import { type Project, project, TOOLS } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { accepted, SERVERS, turned } from './servers.ts';
+import { strictServer } from './strict-server.ts';
 import { webServer } from './web-server.ts';
 
 const LONG = { timeout: 90_000 };
@@ -130,6 +132,30 @@ describe('an MCP server at a URL', () => {
         await expectRefusal('SHAPE_INVALID', () => act(p, 'x'));
       }
       expect(web.calls()).toEqual([]);
+    },
+  );
+
+  it(
+    'of the stateless protocol gets every header that it asks for, with what the message says, and no other',
+    LONG,
+    async () => {
+      const strict = await strictServer();
+      const p = await reaching({ url: strict.url, ...NEAR });
+      await accepted(p.keyturn, 'web', p.ada);
+      const call = async (values: Record<string, Json>) => {
+        const effect = { kind: 'mcp' as const, server: 'web', tool: 'región', arguments: values };
+        const { intent_id } = await p.keyturn.intents.propose({ declared_goal: 'act', effect });
+        return turned(p, intent_id);
+      };
+      const all = [
+        { plain: 'x' },
+        { region: 'eu', dry: false, count: 7, where: { zone: 'a' }, plain: 'not in a header' },
+        { region: 'münchen\r\nx-evil: 1', dry: true, count: 0, where: { zone: '' } },
+        { region: ' =?base64?eA==?= ', dry: null, where: {} },
+      ];
+      for (const values of all) expect(await call(values)).toMatchObject({ result: 'success' });
+      expect(strict.calls.map(({ values }) => values)).toEqual(all);
+      expect(JSON.stringify(strict.calls.map(({ headers }) => headers))).not.toMatch(/evil|not in a header/);
     },
   );
 

@@ -1,0 +1,45 @@
+import type { Json, JsonObject } from '../canonical/json.ts';
+import type { ReasonCode } from '../refusal.ts';
+
+/** How one request to a server ended. Whatever is not an answer leaves it unknown what the server did. */
+export type Reply =
+  | { readonly kind: 'result'; readonly result: Json; readonly line: Buffer; readonly id: number }
+  | { readonly kind: 'error'; readonly error: Json }
+  | { readonly kind: 'lost'; readonly code: ReasonCode };
+
+/** A message of JSON-RPC; null where the line is none. */
+export function heardIn(line: Buffer): Record<string, Json | undefined> | null {
+  try {
+    const value: unknown = JSON.parse(line.toString('utf8'));
+    const is_message = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return is_message && (value as { jsonrpc?: unknown }).jsonrpc === '2.0'
+      ? (value as Record<string, Json | undefined>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A result or an error, each an object. Whatever else names this request is no answer, and what the server did is not known. A member that is null says nothing. */
+export function replyIn(
+  { result, error }: Record<string, Json | undefined>,
+  line: Buffer,
+  id: number,
+): Reply {
+  const has_result = isObject(result) && (error ?? null) === null;
+  const has_error = isObject(error) && (result ?? null) === null;
+  if (has_result) return { kind: 'result', result, line, id };
+  return has_error ? { kind: 'error', error } : { kind: 'lost', code: 'MCP_ANSWER_MALFORMED' };
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function objectOf(value: unknown): JsonObject {
+  return isObject(value as Json | undefined) ? (value as JsonObject) : {};
+}
+
+export function textOrNone(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
