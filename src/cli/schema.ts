@@ -13,6 +13,9 @@ import { authorityHere, authorityResults } from './schema-authority.ts';
 /** A settings file of a client, and whether it is another one now. */
 const hookChange = z.strictObject({ client: z.string(), settings: z.string(), changed: z.boolean() });
 
+/** A server by its name in a client, and the project that alone has it. */
+const inClient = { from: z.string(), project: z.string().nullable() };
+
 const results = {
   ...authorityResults,
   init: z.strictObject({ project: z.string(), name, ledger_key: fingerprint }),
@@ -111,18 +114,21 @@ const results = {
   'mcp list': VERBS.mcp.servers.output(),
   'mcp remove': VERBS.mcp.remove.output(),
   'mcp import': z.strictObject({
-    servers: z.array(
-      z.strictObject({ server: z.string(), from: z.string(), problem: z.string().nullable() }),
-    ),
+    servers: z.array(z.strictObject({ server: z.string(), ...inClient, problem: z.string().nullable() })),
     /** What became of the file of the client; null where it stays as it is. */
     moved: z
       .strictObject({
         file: z.string(),
         /** What it said before; null with --dry-run. */
         backup: z.string().nullable(),
-        removed: z.array(z.string()),
-        /** The gate; null where the client has it already. */
-        added: z.strictObject({ command: z.string(), args: z.array(z.string()) }).nullable(),
+        removed: z.array(z.strictObject(inClient)),
+        /** The gate, and the projects that got it; null where the client has it already. */
+        added: z
+          .strictObject({
+            ...{ command: z.string(), args: z.array(z.string()) },
+            projects: z.array(z.string().nullable()),
+          })
+          .nullable(),
       })
       .nullable(),
   }),

@@ -28,6 +28,7 @@ export interface KnownWorld {
   readonly origin: string;
   readonly people: readonly Person[];
   readonly freezes: Result<'system.get'>['freezes'];
+  readonly shadow: Result<'system.get'>['shadow'];
   readonly executors: Result<'system.get'>['executors'];
   readonly policy: string | null;
 }
@@ -53,8 +54,9 @@ export interface App {
   onDrawn(): void;
 }
 
-const NOTHING: KnownWorld = { origin: '', people: [], freezes: [], executors: [], policy: null };
-const OF_WORLD = /^(system|key|credential|role|token|policy|executor|delegation|control_key|simulation)\./;
+const NOTHING: KnownWorld = { origin: '', people: [], freezes: [], shadow: [], executors: [], policy: null };
+const OF_WORLD =
+  /^(system|key|credential|role|token|policy|executor|delegation|control_key|simulation)\.|^mcp\.(accepted|removed)$/;
 const OF_INTENT = /^[0-9a-f]{8}-/;
 
 export const AppContext = createContext<App>(null as unknown as App);
@@ -77,11 +79,11 @@ export function startApp(): App {
     for (const listener of [...listeners]) listener(entry);
   };
   const worldNow = async (): Promise<KnownWorld> => {
-    const [{ origin, freezes, executors, policy }, { principals }] = await Promise.all([
+    const [{ origin, freezes, shadow, executors, policy }, { principals }] = await Promise.all([
       api.system.get(),
       api.people.list(),
     ]);
-    return { origin, freezes, executors, policy, people: principals };
+    return { origin, freezes, shadow, executors, policy, people: principals };
   };
   const lookAtWorld = async () => world.set(await worldNow());
   /** Both at once: nothing is drawn for a person who is not known yet. */

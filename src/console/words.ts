@@ -20,6 +20,10 @@ export const grouped = (count: number) => String(count).replace(/\B(?=(\d{3})+$)
 export const plural = (count: number, one: string, many = `${one}s`) =>
   `${grouped(count)} ${count === 1 ? one : many}`;
 
+/** Which servers are in shadow mode, and with how many tools. */
+export const shadowWords = (servers: readonly { readonly server: string; readonly tools: number }[]) =>
+  `${servers.map(({ server, tools }) => `${plural(tools, 'tool')} of ${server}`).join(', ')}.`;
+
 /** What an effect does, without who wants it: made from the effect, and never from the goal. `target` is what the agent chose. */
 export interface Deed {
   readonly verb: string;

@@ -61,6 +61,11 @@ export const freeze = z
   })
   .meta({ id: 'freeze' });
 
+/** Calls of so many of its tools pass without an approval. */
+export const shadowedServer = z
+  .strictObject({ server: z.string(), tools: z.int() })
+  .meta({ id: 'shadowed-server' });
+
 export const executor = z.strictObject({
   host: z.string(),
   boot_id: z.string(),

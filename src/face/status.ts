@@ -1,7 +1,19 @@
 import * as z from 'zod';
 import { once } from '../canonical/once.ts';
 import { type Status, statusOf } from '../journey/status.ts';
-import { awaited, code, digest, freeze, id, name, reasonCode, reviewers, statusWord, time } from './parts.ts';
+import {
+  awaited,
+  code,
+  digest,
+  freeze,
+  id,
+  name,
+  reasonCode,
+  reviewers,
+  shadowedServer,
+  statusWord,
+  time,
+} from './parts.ts';
 import { policies } from './policies.ts';
 import { begun, begunOf } from './runs.ts';
 import { nothing, read } from './verb.ts';
@@ -30,7 +42,7 @@ const output = once(() =>
     clock: z.strictObject({ code, words: z.string() }).readonly().nullable(),
     frozen: list(freeze.readonly()),
     /** Servers with tools whose calls pass without an approval. */
-    shadow: list(z.strictObject({ server: z.string(), tools: z.int() }).readonly()),
+    shadow: list(shadowedServer.readonly()),
     in_doubt: list(begun().extend({ goal, proposer: name }).readonly()),
     /** Rollbacks that are not complete. */
     stuck: list(needed.extend({ execution_id: id }).readonly()),

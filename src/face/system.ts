@@ -8,11 +8,12 @@ import * as timing from '../journey/clock.ts';
 import { addControlKey, revokeControlKey } from '../journey/control.ts';
 import * as executing from '../journey/executor.ts';
 import * as freezing from '../journey/freeze.ts';
+import { shadowedServers } from '../journey/status.ts';
 import { limits } from '../limits.ts';
 import { executorKeyIn, keepControlKey, newestControlKey, ownExecutorKey } from '../project/keys.ts';
 import type { Beat } from '../store/store.ts';
 import { gcOutcome, gcPreview } from './gc.ts';
-import { digest, freeze, id, name, publicKey, time, why } from './parts.ts';
+import { digest, freeze, id, name, publicKey, shadowedServer, time, why } from './parts.ts';
 import { statusVerb } from './status.ts';
 import { act, nothing, read } from './verb.ts';
 
@@ -72,7 +73,7 @@ export const system = {
 
   get: read({
     open_to: 'people',
-    about: 'Control keys, executors, active policies, and what is frozen.',
+    about: 'Control keys, executors, active policies, and what is frozen or in shadow mode.',
     input: nothing,
     output: () =>
       z.strictObject({
@@ -83,6 +84,8 @@ export const system = {
         executors: z.array(executor),
         policy: digest.nullable(),
         freezes: z.array(freeze.readonly()).readonly(),
+        /** Servers with tools whose calls pass without an approval. */
+        shadow: z.array(shadowedServer.readonly()).readonly(),
         /** When entries were last forgotten, such as by a backup that was restored: what was proposed before never runs. */
         set_back_at: time.nullable(),
       }),
@@ -92,6 +95,7 @@ export const system = {
       const heard = await heardNow(context);
       return {
         ...found,
+        shadow: await shadowedServers(context),
         control_keys: control_keys.map((one) => ({
           ...one,
           is_this_host: newestControlKey(layout, [one.public_key]) !== null,

@@ -12,21 +12,36 @@ export interface ClientServer {
   readonly command?: unknown;
   readonly args?: unknown;
   readonly env?: unknown;
+  readonly cwd?: unknown;
+  readonly type?: unknown;
   readonly url?: unknown;
+  /** As Gemini CLI writes the URL of Streamable HTTP. */
+  readonly httpUrl?: unknown;
   readonly headers?: unknown;
+  /** As VS Code names a file of variables. */
+  readonly envFile?: unknown;
   /** As Codex writes them. */
+  readonly env_vars?: unknown;
   readonly http_headers?: unknown;
   readonly env_http_headers?: unknown;
   readonly bearer_token_env_var?: unknown;
+}
+
+/** A server where it stands in the file of its client. */
+export interface PlacedServer {
+  readonly from: string;
+  /** The folder of the project that alone has it, as `claude mcp add` writes it unless told; null for one that every project has. */
+  readonly project: string | null;
+  readonly server: ClientServer;
 }
 
 /** The configuration of a client: JSON as Claude, Cursor, Gemini and VS Code have it, or the TOML of Codex. */
 export interface ClientFile {
   readonly path: string;
   readonly text: string;
-  readonly servers: ReadonlyMap<string, ClientServer>;
-  /** The file without these servers, and with the gate where it is not there yet. */
-  without(gone: ReadonlySet<string>, gate: GateEntry | null): string;
+  readonly servers: readonly PlacedServer[];
+  /** The file without these servers, and with the gate in the lists of these projects. */
+  without(gone: readonly PlacedServer[], gate: GateEntry, into: ReadonlySet<string | null>): string;
 }
 
 export interface GateEntry {
@@ -34,7 +49,8 @@ export interface GateEntry {
   readonly args: readonly string[];
 }
 
-const GATE = 'keyturn';
+/** The name of the gate in a client. */
+export const GATE = 'keyturn';
 
 export function readClientFile(given: string): ClientFile {
   let path: string;
@@ -49,20 +65,60 @@ export function readClientFile(given: string): ClientFile {
   return basename(path).endsWith('.toml') ? tomlFile(path, text) : jsonFile(path, text);
 }
 
+/** One list of servers in a JSON file: the folder of the project that it is for, and where it stands. */
+interface ServerList {
+  readonly project: string | null;
+  readonly at: readonly string[];
+  readonly servers: JsonObject;
+}
+
 function jsonFile(path: string, text: string): ClientFile {
   const value = jsonOf(path, text);
-  const member = ['mcpServers', 'servers'].find((one) => isObject(value[one]));
-  if (member === undefined) return refuse('MCP_CONFIG_MALFORMED');
-  const servers = value[member] as JsonObject;
+  const lists = listsIn(value);
+  if (lists.length === 0) refuse('MCP_CONFIG_MALFORMED', `${visible(path)} has no list of MCP servers.`);
+  const servers = lists.flatMap(({ project, servers: listed }) =>
+    Object.entries(listed).map(([from, one]) => ({ from, project, server: Object(one) })),
+  );
   return {
-    ...{ path, text, servers: new Map(Object.entries(servers).map(([name, one]) => [name, Object(one)])) },
-    without(gone, gate) {
-      const left = Object.entries(servers).filter(([name]) => !gone.has(name));
-      const now = Object.fromEntries([...left, ...(gate ? [[GATE, { ...gate }] as const] : [])]);
+    ...{ path, text, servers },
+    without(gone, gate, into) {
+      // Of two lists at the top the gate goes into the first.
+      const first = new Map(lists.toReversed().map((list) => [list.project, list]));
+      const now = lists.reduce((before, list) => {
+        const left = Object.entries(list.servers).filter(
+          ([, one]) => !gone.some(({ server }) => server === one),
+        );
+        const has_gate = into.has(list.project) && first.get(list.project) === list;
+        const added = has_gate ? [[GATE, { ...gate, args: [...gate.args] }] as const] : [];
+        return replaced(before, list.at, Object.fromEntries([...left, ...added]));
+      }, value);
       const indent = /^([\t ]+)"/m.exec(text)?.[1] ?? '  ';
       const end = text.endsWith('\n') ? '\n' : '';
-      return `${JSON.stringify({ ...value, [member]: now }, null, indent)}${end}`;
+      return `${JSON.stringify(now, null, indent)}${end}`;
     },
+  };
+}
+
+function listsIn(value: JsonObject): ServerList[] {
+  const listAt = (project: string | null, at: readonly string[], of: Json | undefined): ServerList[] =>
+    isObject(of) ? [{ project, at, servers: of }] : [];
+  const projects = isObject(value.projects) ? Object.entries(value.projects) : [];
+  return [
+    ...['mcpServers', 'servers'].flatMap((member) => listAt(null, [member], value[member])),
+    ...projects.flatMap(([project, one]) =>
+      isObject(one) ? listAt(project, ['projects', project, 'mcpServers'], one.mcpServers) : [],
+    ),
+  ];
+}
+
+function replaced(
+  value: JsonObject,
+  [member = '', ...deeper]: readonly string[],
+  by: JsonObject,
+): JsonObject {
+  return {
+    ...value,
+    [member]: deeper.length === 0 ? by : replaced(value[member] as JsonObject, deeper, by),
   };
 }
 
@@ -80,18 +136,17 @@ function jsonOf(path: string, text: string): JsonObject {
 function tomlFile(path: string, text: string): ClientFile {
   const tables = tablesIn(text);
   return {
-    ...{ path, text, servers: new Map(tables.map(({ name, values }) => [name, values])) },
-    without(gone, gate) {
-      const lines = gate
-        ? [
-            `[mcp_servers.${GATE}]`,
-            `command = ${JSON.stringify(gate.command)}`,
-            `args = ${JSON.stringify(gate.args)}`,
-            'tool_timeout_sec = 60',
-          ]
-        : [];
-      const left = tables.filter(({ name }) => gone.has(name));
-      return withoutTables(text, left, lines);
+    ...{ path, text },
+    servers: tables.map(({ name, values }) => ({ from: name, project: null, server: values })),
+    without(gone, gate, into) {
+      const lines = [
+        `[mcp_servers.${GATE}]`,
+        `command = ${JSON.stringify(gate.command)}`,
+        `args = ${JSON.stringify(gate.args)}`,
+        'tool_timeout_sec = 60',
+      ];
+      const left = tables.filter(({ name }) => gone.some(({ from }) => from === name));
+      return withoutTables(text, left, into.has(null) ? lines : []);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isSameJson, type Json, type JsonObject, parseJson } from '../canonical/json.ts';
+import { shellWord } from '../canonical/shell-word.ts';
 import { replaceDurably } from '../durable/file.ts';
 import { hookLimits } from '../limits.ts';
 import { applyEdit } from '../plan/edit/apply.ts';
@@ -10,14 +11,9 @@ import { DIALECTS, type HookClient } from './client.ts';
 /** By this a settings file tells which of its hooks is ours. The shell takes it for a comment. */
 const MARK = '# keyturn-hook';
 
-/** A shell takes it as one word. */
-export function quoted(word: string): string {
-  return /^[A-Za-z0-9_./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
 /** Whatever goes wrong is a no: a program that is gone, was killed or broke off would be a yes for the client. */
 export function hookCommand(words: readonly string[]): string {
-  const run = words.map(quoted).join(' ');
+  const run = words.map(shellWord).join(' ');
   return `${run} || { [ $? -eq 2 ] || echo 'keyturn hook could not decide' >&2; exit 2; } ${MARK}`;
 }
 

@@ -97,9 +97,21 @@ async function validatorOf(schema: JsonObject): Promise<CheckArguments> {
     refuse('GRANT_BOUNDS_MALFORMED', `The schema has more than ${mcpLimits.grant_schema_bytes} bytes.`);
   if (schema.type !== 'object' || typeof schema.properties !== 'object')
     refuse('GRANT_BOUNDS_MALFORMED', 'The schema has to be of an object, with the members that it allows.');
-  const { Ajv } = (await import('ajv')).default;
+  const [{ Ajv }, { RE2JS }] = [(await import('ajv')).default, await import('re2js')];
+  /** The agent chooses the text that a pattern is tried on: a backtracking engine can be made to hang. */
+  const regExp = (pattern: string) => {
+    const expression = RE2JS.compile(pattern);
+    return {
+      test: (text: string) => expression.matcher(text).find(),
+      // The validator keeps one pattern for each of these texts.
+      toString: () => pattern,
+    };
+  };
   try {
-    const ajv = new Ajv({ strict: true, strictRequired: false, validateFormats: false });
+    const ajv = new Ajv({
+      ...{ strict: true, strictRequired: false, validateFormats: false },
+      code: { regExp: Object.assign(regExp, { code: 'RE2' }) },
+    });
     // An asynchronous check answers with a promise, which is no answer.
     if ('$async' in schema) refuse('GRANT_BOUNDS_MALFORMED', 'The schema is asynchronous.');
     const check = ajv.compile(closedSchema(schema) as JsonObject);

@@ -71,7 +71,7 @@ export async function statusOf(context: Context): Promise<Status> {
   return {
     clock: await wrongClock(context),
     frozen: freezes,
-    shadow: await shadowed(context),
+    shadow: await shadowedServers(context),
     in_doubt: await doubtsNow(context),
     stuck: await stuckNow(context),
     failed,
@@ -81,7 +81,8 @@ export async function statusOf(context: Context): Promise<Status> {
   };
 }
 
-async function shadowed({ store }: Context): Promise<Status['shadow']> {
+/** Servers with tools whose calls pass without an approval. */
+export async function shadowedServers({ store }: Pick<Context, 'store'>): Promise<Status['shadow']> {
   const servers = (await store.all('server')).filter(
     ({ status, shadow }) => status === 'active' && shadow > 0,
   );

@@ -1,8 +1,17 @@
-import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { importFrom } from '../../src/cli/command/mcp-import.ts';
 import type { Result } from '../../src/cli/schema.ts';
+import { Keyturn } from '../../src/keyturn.ts';
 import { enrolled } from '../mcp/stage.ts';
 import { accepted, SERVERS } from '../mcp-call/servers.ts';
 import { project, TOOLS } from '../support/project.ts';
@@ -60,6 +69,14 @@ describe('the servers of a client', () => {
     expect(moved).toBeNull();
     expect(readFileSync(file, 'utf8')).toBe(text);
     expect(config()).toContain('my-files');
+    // Once a human has written a sandbox into keyturn.yaml, another import leaves it there.
+    writeFileSync(
+      join(root, 'keyturn.yaml'),
+      config().replace('sandbox: none', 'sandbox: { network: false }'),
+    );
+    const own = config();
+    expect((await ask()).servers).toEqual(servers);
+    expect(config()).toBe(own);
     expect((await keyturn.mcp.servers()).servers).toMatchObject([
       { server: 'far', status: 'unaccepted' },
       { server: 'my-files', status: 'unaccepted' },
@@ -71,11 +88,195 @@ const NODE = process.execPath;
 const odd = { command: NODE, args: [SERVERS.odd, 'plain'] };
 const memory = { command: NODE, args: [SERVERS.memory], env: { MEMORY: 'x' } };
 
+/** Of one server: what speaks against taking it over. */
+async function problemOf(entry: object, name = 'client.json'): Promise<string | null> {
+  const { ask, keyturn } = await staged(name, JSON.stringify({ mcpServers: { one: entry } }));
+  const { servers } = await ask();
+  await keyturn.close();
+  return servers[0]!.problem;
+}
+
+describe('a server that its client starts in a way that keyturn.yaml cannot say', () => {
+  it.each([
+    ['SSE', { type: 'sse', url: 'https://x/sse' }, 'SSE'],
+    ['another transport', { type: 'ws', url: 'wss://x' }, 'type is "ws"'],
+    ['no command and no URL', { tcp: 'x' }, 'neither a command nor a URL'],
+    ['a relative folder', { command: NODE, cwd: './here' }, 'is relative'],
+    [
+      'a variable in its arguments',
+      { command: NODE, args: ['\u0024{workspaceFolder}/x'] },
+      '\u0024{workspaceFolder}',
+    ],
+    ['a variable of the shell', { command: NODE, env: { TOKEN: '$MY_TOKEN' } }, '$MY_TOKEN'],
+    ['a file of variables', { command: NODE, envFile: '.env' }, 'envFile'],
+    ['variables of the client', { command: NODE, env_vars: ['TOKEN'] }, 'env_vars'],
+    ['headers', { httpUrl: 'https://x/mcp', headers: { a: 'b' } }, 'headers'],
+  ])('is refused in words: %s', LONG, async (_what, entry, words) => {
+    const problem = await problemOf(entry);
+    expect(problem).toContain('MCP_CONFIG_MALFORMED');
+    expect(problem).toContain(words);
+  });
+
+  it('is taken with the URL that Gemini CLI calls httpUrl, and with its folder', LONG, async () => {
+    const gemini = {
+      far: { httpUrl: 'https://far.example.org/mcp' },
+      near: { type: 'http', url: 'https://near.example.org/mcp' },
+      here: { command: NODE, args: ['server.js'], cwd: '/srv', env: { MODE: 'x' } },
+    };
+    const { ask, keyturn } = await staged('settings.json', JSON.stringify({ mcpServers: gemini }));
+    const { servers, lines } = await ask();
+    expect(servers.map(({ problem }) => problem)).toEqual([null, null, null]);
+    expect(lines).toContain('  It starts in /srv');
+    expect(lines.join('\n')).toContain('In the clear in keyturn.yaml: MODE.');
+    const now = await Keyturn.open({ at: keyturn.layout.root });
+    expect(now.config.servers).toMatchObject({
+      far: { url: 'https://far.example.org/mcp' },
+      near: { url: 'https://near.example.org/mcp' },
+      here: { executable: NODE, args: ['server.js'], cwd: '/srv', env: { MODE: 'x' } },
+    });
+    await now.close();
+  });
+});
+
+describe('what is moved out of a client', () => {
+  it('was started there as keyturn.yaml says: arguments, folder and each variable', LONG, async () => {
+    const text = (change: object = {}) =>
+      JSON.stringify({
+        mcpServers: { odd: { ...odd, cwd: '/srv', env: { MODE: 'x', TOKEN: 'y' }, ...change } },
+      });
+    const { keyturn, ada, root, file, ask, ...p } = await staged('.mcp.json', text());
+    await enrolled({ ...p, root, keyturn, ada });
+    keyturn.host.configureServer('odd', {
+      ...{
+        executable: NODE,
+        args: odd.args,
+        cwd: '/srv',
+        env: { MODE: 'x' },
+        sandbox: 'none',
+        run_as: 'root',
+      },
+      // A human made a secret of it.
+      secrets: { TOKEN: 'ODD_TOKEN' },
+    });
+    writeFileSync(join(root, 'token.txt'), 'a-secret-of-the-host', { mode: 0o600 });
+    const path = join(root, '.keyturn', 'executor.yaml');
+    writeFileSync(path, `version: 1\nsecrets: { ODD_TOKEN: { file: ${join(root, 'token.txt')} } }\n`, {
+      mode: 0o600,
+    });
+    await accepted(keyturn, 'odd', ada);
+    for (const [change, part] of [
+      [{ args: [SERVERS.odd] }, 'args'],
+      [{ cwd: '/' }, 'cwd'],
+      [{ cwd: undefined }, 'cwd'],
+      [{ env: { MODE: 'z' } }, 'env MODE'],
+      [{ env: { MORE: 'x' } }, 'env MORE'],
+      [{ command: '/bin/sh' }, 'executable'],
+    ] as const) {
+      writeFileSync(file, text(change));
+      const { servers, moved } = await ask({ move: 'scout' });
+      expect(moved).toBeNull();
+      expect(servers[0]!.problem).toContain('MCP_SERVER_CHANGED');
+      expect(servers[0]!.problem).toContain(`(${part})`);
+    }
+    writeFileSync(file, text());
+    expect((await ask({ move: 'scout' })).moved).toMatchObject({ removed: [{ from: 'odd', project: null }] });
+  });
+});
+
+/** As Claude Code keeps it: `claude mcp add` writes into the project of the folder unless told otherwise. */
+function claudeFile(site: string, shop: string, own: object = {}): string {
+  const kept = { allowedTools: [], history: [], hasTrustDialogAccepted: true, enabledMcpjsonServers: [] };
+  const stdio = { type: 'stdio', command: NODE, args: [SERVERS.odd, 'plain'], env: {} };
+  return `${JSON.stringify(
+    {
+      ...{ numStartups: 7, ...own },
+      projects: {
+        [site]: { ...kept, mcpServers: { odd: stdio, far: { type: 'http', url: 'https://x' } } },
+        [shop]: { ...kept, mcpServers: { odd: stdio, far: { type: 'http', url: 'https://x' } } },
+        '/srv/none': kept,
+      },
+    },
+    null,
+    2,
+  )}\n`;
+}
+
+describe('the projects in the file of Claude Code', () => {
+  it(
+    'have their servers taken over with their folder; one name for two servers is refused',
+    LONG,
+    async () => {
+      const { root, file, ask, config, keyturn } = await staged('.claude.json', '{}');
+      const [site, shop] = ['site', 'shop'].map((name) => join(root, name)) as [string, string];
+      writeFileSync(file, claudeFile(site, shop));
+      const { servers, lines } = await ask({ dryRun: true });
+      expect(servers.map(({ from, project, problem }) => [from, project, problem === null])).toEqual([
+        ['odd', site, false],
+        ['far', site, true],
+        ['odd', shop, false],
+        ['far', shop, true],
+      ]);
+      const collision = lines.find((line) => line.startsWith(`[ERROR] odd (project ${site})`));
+      expect(collision).toContain(`odd (project ${shop}) would be odd in keyturn.yaml, too`);
+      expect(collision).toContain('Rename');
+      await ask();
+      expect(config()).not.toContain(SERVERS.odd);
+      // As the refusal says.
+      writeFileSync(file, claudeFile(site, shop).replace('"odd":', '"odd-site":'));
+      expect((await ask()).servers.map(({ server, problem }) => [server, problem])).toEqual([
+        ['odd-site', null],
+        ['far', null],
+        ['odd', null],
+        ['far', null],
+      ]);
+      const now = await Keyturn.open({ at: root });
+      expect(now.config.servers).toMatchObject({ 'odd-site': { cwd: site }, odd: { cwd: shop } });
+      await now.close();
+      await keyturn.close();
+    },
+  );
+
+  it.each([
+    ['alone', {}],
+    ['beside those of every project', { mcpServers: { memory: { command: NODE, args: [SERVERS.memory] } } }],
+  ])('lose what a human accepted, and each of them gets the gate: %s', LONG, async (_what, own) => {
+    const { root, keyturn, ada, file, ask, read, config, ...p } = await staged('.claude.json', '{}');
+    const [site, shop] = ['site', 'shop'].map((name) => join(root, name)) as [string, string];
+    mkdirSync(site);
+    const text = claudeFile(site, shop, own).replace('"odd":', '"odd-site":');
+    writeFileSync(file, text);
+    await enrolled({ ...p, root, keyturn, ada });
+    await ask();
+    writeFileSync(
+      join(root, 'keyturn.yaml'),
+      config().replaceAll('sandbox: none', 'sandbox: none\n    run_as: root'),
+    );
+    await accepted(keyturn, 'odd-site', ada);
+    const shown = await ask({ move: 'scout', dryRun: true });
+    expect(shown.lines).toContain(`[OK] odd-site (project ${site}) would be taken out of ${file}`);
+    expect(read()).toBe(text);
+    const { moved, lines } = await ask({ move: 'scout' });
+    expect(moved).toMatchObject({
+      removed: [{ from: 'odd-site', project: site }],
+      added: { projects: [site] },
+    });
+    expect(lines.join('\n')).toContain(`The project ${site} has the gate: `);
+    const [before, now] = [JSON.parse(text), JSON.parse(read())];
+    expect(Object.keys(now.projects[site].mcpServers)).toEqual(['far', 'keyturn']);
+    before.projects[site].mcpServers = now.projects[site].mcpServers;
+    expect(now).toEqual(before);
+    // Again: it is the gate by now, and nothing else is moved.
+    const again = await ask({ move: 'scout' });
+    expect(again.moved).toBeNull();
+    expect(again.servers.find(({ from }) => from === 'keyturn')!.problem).toContain('the gate itself');
+  });
+});
+
 /** As each client writes it. */
 const CLIENTS: Readonly<Record<string, { readonly name: string; readonly text: string }>> = {
   Claude: {
     name: '.mcp.json',
-    text: `${JSON.stringify({ numStartups: 7, mcpServers: { Odd: odd, memory }, projects: {} }, null, 2)}\n`,
+    text: `${JSON.stringify({ numStartups: 7, mcpServers: { Odd: odd, memory }, projects: { '/srv/x': {} } }, null, 2)}\n`,
   },
   Cursor: { name: 'mcp.json', text: JSON.stringify({ mcpServers: { Odd: odd, memory } }, null, '\t') },
   'VS Code': {
@@ -129,13 +330,13 @@ describe.each(Object.entries(CLIENTS))('the file of %s', (client, { name, text }
     );
     await accepted(keyturn, 'odd', ada);
     const shown = await ask({ move: 'scout', dryRun: true });
-    expect(shown.moved).toMatchObject({ backup: null, removed: ['Odd'] });
+    expect(shown.moved).toMatchObject({ backup: null, removed: [{ from: 'Odd', project: null }] });
     expect(shown.lines.join('\n')).toContain('would be taken out of');
     expect([read(), backups()]).toEqual([text, []]);
 
     const { moved, servers } = await ask({ move: 'scout' });
     expect(moved).toMatchObject({
-      removed: ['Odd'],
+      removed: [{ from: 'Odd', project: null }],
       added: { args: expect.arrayContaining(['mcp', '--as', 'scout']) },
     });
     expect(servers[1]).toMatchObject({ problem: expect.stringContaining('MCP_SERVER_UNACCEPTED') });
@@ -148,7 +349,7 @@ describe.each(Object.entries(CLIENTS))('the file of %s', (client, { name, text }
     // Again: what was moved is moved, the gate is there once, and the first backup stays.
     await accepted(keyturn, 'memory', ada);
     const second = await ask({ move: 'scout' });
-    expect(second.moved).toMatchObject({ removed: ['memory'], added: null });
+    expect(second.moved).toMatchObject({ removed: [{ from: 'memory' }], added: null });
     expect(backups()).toHaveLength(2);
     expect(readFileSync(moved!.backup!, 'utf8')).toBe(text);
     expect(read()).not.toContain(SERVERS.memory);

@@ -1,15 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { shellWord } from '../../src/canonical/shell-word.ts';
 import { CLIENTS, DIALECTS } from '../../src/hook/client.ts';
-import {
-  hookCommand,
-  hookEntry,
-  installHook,
-  quoted,
-  readHook,
-  removeHook,
-} from '../../src/hook/settings.ts';
+import { hookCommand, hookEntry, installHook, readHook, removeHook } from '../../src/hook/settings.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 
@@ -104,7 +98,7 @@ describe('what is written', () => {
   });
 
   it('a word with spaces and quotes is one word for the shell', () => {
-    expect(quoted("it's here")).toBe("'it'\\''s here'");
-    expect(quoted('/usr/bin/node')).toBe('/usr/bin/node');
+    expect(shellWord("it's here")).toBe("'it'\\''s here'");
+    expect(shellWord('/usr/bin/node')).toBe('/usr/bin/node');
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { schemaOf } from '../../src/console/grant-limits.ts';
 import { callTool, type McpCaller } from '../../src/mcp/call.ts';
 import { textOf } from '../mcp/stage.ts';
 import { accepted, mcpProject, SERVERS, writeServers } from '../mcp-call/servers.ts';
@@ -70,6 +71,40 @@ describe('a grant', () => {
       await expectRefusal('GRANT_OUTSIDE', () => submit({ [name]: { a: 1, evil: 2 } }));
     }
   });
+
+  it('holds for the paths beneath a folder, as the console limits them', LONG, async () => {
+    const schema = schemaOf(
+      { arguments: { how: { type: 'string' } } },
+      { how: { kind: 'beneath', text: 'notes' } },
+    );
+    const { submit } = await granted(9, schema);
+    await submit({ how: 'notes/a.md' });
+    for (const how of ['notes/../x', 'notes2/a.md', 'other/a.md'])
+      await expectRefusal('GRANT_OUTSIDE', () => submit({ how }));
+    await expectRefusal('GRANT_OUTSIDE', () => submit({}));
+  });
+
+  it(
+    'tries its patterns in linear time, and is refused where it needs an engine that goes back',
+    LONG,
+    async () => {
+      const slow = { type: 'object', properties: { how: { type: 'string', pattern: '^(a|aa)+$' } } };
+      const { submit, give } = await granted(3, slow);
+      await submit({ how: 'aaa' });
+      await expectRefusal('GRANT_OUTSIDE', () => submit({ how: `${'a'.repeat(5_000)}b` }));
+      const two = (first: string, second: string) => ({
+        type: 'object',
+        properties: { how: { type: 'string', allOf: [{ pattern: first }, { pattern: second }] } },
+      });
+      const grant = { uses: 1, arguments: two('^a', '(?=b)') };
+      await expectRefusal('GRANT_BOUNDS_MALFORMED', () => give({ grant }));
+      // Two patterns are two: none takes the place of the other.
+      const { submit: both } = await granted(3, two('^a', 'b$'));
+      await both({ how: 'ab' });
+      await expectRefusal('GRANT_OUTSIDE', () => both({ how: 'ac' }));
+      await expectRefusal('GRANT_OUTSIDE', () => both({ how: 'cb' }));
+    },
+  );
 
   it('holds for so many uses, counted in the transaction', LONG, async () => {
     const { submit, p } = await granted(2);

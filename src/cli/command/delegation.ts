@@ -66,16 +66,19 @@ function grantOf({ uses, schema, approves }: Options): Pick<Request<'agents.dele
   }
   if (!/^[1-9][0-9]{0,4}$/.test(uses)) refuse('USAGE', '--uses takes a number from 1 to 10000.');
   if (!approves) refuse('USAGE', '--uses goes with --approves: a grant stands for the look of a human.');
-  const values = schema === undefined ? {} : { arguments: jsonFile(schema) };
+  const values = schema === undefined ? {} : { arguments: schemaGiven(schema) };
   return { grant: { uses: Number(uses), ...values } as NonNullable<Request<'agents.delegate'>['grant']> };
 }
 
-function jsonFile(path: string): JsonObject {
-  const value = parseJson(readFileSync(path));
+/** The text itself, as the console prints it, or a file of it. */
+function schemaGiven(given: string): JsonObject {
+  const value = parseJson(isText(given) ? given : readFileSync(given));
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    refuse('GRANT_BOUNDS_MALFORMED', `${visible(path)} is no JSON Schema of an object.`);
+    refuse('GRANT_BOUNDS_MALFORMED', `${visible(given)} is no JSON Schema of an object.`);
   return value as JsonObject;
 }
+
+const isText = (schema: string) => schema.startsWith('{');
 
 /**
  * A human compares the key that the screen shows. A delegate sees no screen, so with a service it names the key: one that the service told
@@ -119,7 +122,7 @@ function screen(
             'Arguments',
             schema === undefined
               ? [['alarm', 'ANY']]
-              : `as ${visible(schema)} says: ${visible(JSON.stringify(jsonFile(schema)))}`,
+              : `${isText(schema) ? '' : `as ${visible(schema)} says: `}${visible(JSON.stringify(schemaGiven(schema)))}`,
           ],
         ] as Field[])),
     ['Approves', approves ? [['alarm', 'YES: no human looks at what it submits']] : 'no, a human still does'],

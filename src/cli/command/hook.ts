@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { shellWord } from '../../canonical/shell-word.ts';
 import { hookAnswer } from '../../hook/answer.ts';
 import { CLIENTS } from '../../hook/client.ts';
-import { quoted } from '../../hook/settings.ts';
 import { Keyturn } from '../../keyturn.ts';
 import { hookLimits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
@@ -43,7 +43,7 @@ function callerOf(keyturn: Keyturn, { options }: Call) {
     face: keyturn.as({ name, account: keyturn.host.account }),
     root,
     waiting: (intent_id: string) =>
-      [...thisProgram(), 'wait', intent_id, '--output', '--project', root].map(quoted).join(' '),
+      [...thisProgram(), 'wait', intent_id, '--output', '--project', root].map(shellWord).join(' '),
   };
 }
 

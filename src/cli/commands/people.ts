@@ -123,7 +123,8 @@ export const PEOPLE: readonly Spec[] = [
       { flags: '--uses <n>', about: 'a grant: so many calls, each with its own entry; with --approves' },
       {
         flags: '--schema <file>',
-        about: 'a JSON Schema that the arguments must fit; members that it does not name fall outside',
+        about:
+          'a JSON Schema that the arguments must fit, in a file or as text; members that it does not name fall outside',
       },
       reason,
       as,

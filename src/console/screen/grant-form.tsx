@@ -6,44 +6,20 @@ import { callAction } from '../../mcp-call/name.ts';
 import { useApp, useTold } from '../app.ts';
 import { useCell } from '../cell.ts';
 import type { SignatureAsked } from '../gesture.ts';
+import {
+  ANY,
+  type ArgumentLimits,
+  type Grantable,
+  grantCommand,
+  isUnsaid,
+  type JsonSchema,
+  type Limit,
+  limitedNames,
+  limitKinds,
+  schemaOf,
+} from '../grant-limits.ts';
 import { SignedAct } from '../part/signed-act.tsx';
 import { plural } from '../words.ts';
-
-/** A tool that a grant can be for: of the registry, or of an accepted MCP server. */
-interface Grantable {
-  readonly name: string;
-  readonly action: string;
-  readonly pin: string;
-  /** The JSON Schema of each argument. */
-  readonly arguments: Readonly<Record<string, JsonSchema>>;
-}
-type JsonSchema = Readonly<Record<string, Json>>;
-
-/** How one argument is limited: not at all, to one value, or to a range. */
-interface Limit {
-  readonly kind: 'any' | 'is' | 'to';
-  readonly text: string;
-}
-const ANY: Limit = { kind: 'any', text: '' };
-
-/** The JSON Schema of what is let through. What it does not name falls outside. */
-export function schemaOf(
-  tool: Pick<Grantable, 'arguments'>,
-  limits: Readonly<Record<string, Limit>>,
-): { readonly type: 'object'; readonly properties: Readonly<Record<string, JsonSchema>> } {
-  const properties = Object.entries(tool.arguments).map(([name, schema]): [string, JsonSchema] => {
-    const { kind, text } = limits[name] ?? ANY;
-    if (kind === 'is') return [name, { const: isNumber(schema) ? Number(text) : text }];
-    return [name, kind === 'to' ? { ...schema, maximum: Number(text) } : schema];
-  });
-  return { type: 'object', properties: Object.fromEntries(properties) };
-}
-
-const isNumber = ({ type }: JsonSchema) => type === 'integer' || type === 'number';
-
-/** A limit that says nothing yet, or no number where one is needed. */
-const isOpen = (schema: JsonSchema, { kind, text }: Limit) =>
-  kind !== 'any' && (text === '' || (isNumber(schema) && !Number.isFinite(Number(text))));
 
 /** A human lets the key of an agent use one tool so often, within these limits, for so long. */
 export function GrantForm() {
@@ -60,7 +36,7 @@ export function GrantForm() {
       : [];
   });
   const [chosen, setChosen] = useState({ agent: '', tool: '' });
-  const [limits, setLimits] = useState<Readonly<Record<string, Limit>>>({});
+  const [limits, setLimits] = useState<ArgumentLimits>({});
   const [bounds, setBounds] = useState({ uses: '20', minutes: '30' });
   const tools = told.value ?? [];
   const agent = agents.find(({ name }) => name === chosen.agent) ?? agents[0];
@@ -82,8 +58,8 @@ export function GrantForm() {
     uses > 0 &&
     Number.isInteger(minutes) &&
     minutes > 0 &&
-    names.every((name) => !isOpen(tool.arguments[name]!, limits[name] ?? ANY));
-  const limited = names.filter((name) => (limits[name] ?? ANY).kind !== 'any');
+    names.every((name) => !isUnsaid(tool.arguments[name]!, limits[name] ?? ANY));
+  const limited = limitedNames(tool, limits);
   const setLimit = (name: string, limit: Limit) => setLimits({ ...limits, [name]: limit });
   return (
     <section class="deed grant" aria-label="A new grant">
@@ -158,7 +134,7 @@ export function GrantForm() {
           <SignedAct
             text="Grant this…"
             subject={`grant${tool.action}${agent.name}`}
-            command={`keyturn delegation add ${agent.name} --action ${tool.action} --ttl ${minutes}m --approves --uses ${uses}`}
+            command={grantCommand({ agent: agent.name, tool, limits, uses, minutes })}
             doing={`let ${agent.name} run ${visible(tool.name)} ${plural(uses, 'time')}`}
             done="Granted."
             ask={(reason) => grantAsked({ agent, tool, limits, pins, uses, ttl_s: minutes * 60, reason })}
@@ -191,11 +167,9 @@ function LimitRow({
           value={kind}
           onChange={({ currentTarget }) => onLimit({ kind: currentTarget.value as Limit['kind'], text })}
         >
-          <option value="any">any value</option>
-          {!['array', 'object', 'boolean'].includes(String(schema.type)) && (
-            <option value="is">exactly</option>
-          )}
-          {isNumber(schema) && <option value="to">at most</option>}
+          {limitKinds(schema).map(([one, words]) => (
+            <option value={one}>{words}</option>
+          ))}
         </select>
         {kind !== 'any' && (
           <input
@@ -221,7 +195,7 @@ function grantAsked({
 }: {
   readonly agent: { readonly name: string; readonly key: string };
   readonly tool: Grantable;
-  readonly limits: Readonly<Record<string, Limit>>;
+  readonly limits: ArgumentLimits;
   /** Of every tool that does the same action. */
   readonly pins: readonly string[];
   readonly uses: number;

@@ -9,7 +9,7 @@ import { reasoned } from '../gesture.ts';
 import { Icon } from '../part/icon.tsx';
 import { List, PageFrame } from '../part/page.tsx';
 import { SignedAct } from '../part/signed-act.tsx';
-import { clockOf, dayOf, plural } from '../words.ts';
+import { clockOf, dayOf, plural, shadowWords } from '../words.ts';
 
 const LOOK_MS = 10_000;
 
@@ -54,6 +54,13 @@ function Health(_: { readonly id: string }) {
             'Frozen',
             status.frozen.length === 0,
             status.frozen.length === 0 ? 'Nothing.' : plural(status.frozen.length, 'freeze'),
+          ],
+          [
+            'Shadow mode',
+            status.shadow.length === 0,
+            status.shadow.length === 0
+              ? 'No tool. Each call waits for a human, or for a grant.'
+              : `Calls pass without an approval, and are recorded. ${shadowWords(status.shadow)} To end it, take mode: shadow out of keyturn.yaml and accept the server again: keyturn mcp accept SERVER.`,
           ],
         ];
         return (

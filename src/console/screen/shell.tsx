@@ -6,7 +6,7 @@ import { useCell } from '../cell.ts';
 import { KEYS, useKeys } from '../keys.ts';
 import { isNarrow, nextIn, screenOf } from '../order.ts';
 import { Icon } from '../part/icon.tsx';
-import { clockOf, grouped } from '../words.ts';
+import { clockOf, grouped, shadowWords } from '../words.ts';
 import { DecisionScreen } from './decision.tsx';
 import { Empty } from './empty.tsx';
 import { FreezeDialog } from './freeze.tsx';
@@ -121,6 +121,7 @@ export function Shell() {
         {!list_only && (
           <main id="main" tabIndex={-1} class="pane">
             <Frozen />
+            <Shadow />
             {ticked.size > 0 && screen !== 'batch' && deciding && (
               <div class="banner accent">
                 <p>{ticked.size} ticked for one touch.</p>
@@ -297,6 +298,23 @@ function Frozen() {
       </p>
       <a class="act small" href="#/health">
         Unfreeze…
+      </a>
+    </div>
+  );
+}
+
+/** While calls pass without an approval, every screen says so. */
+function Shadow() {
+  const { shadow } = useCell(useApp().world);
+  if (shadow.length === 0) return null;
+  return (
+    <div class="banner danger" role="status">
+      <Icon name="tri" />
+      <p>
+        <b>Shadow mode: calls pass without an approval.</b> {shadowWords(shadow)}
+      </p>
+      <a class="act small" href="#/health">
+        Which…
       </a>
     </div>
   );
