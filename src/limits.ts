@@ -343,6 +343,8 @@ export const limits = {
   objects_together: 250_000,
   /** Entries per read. Each read is a transaction of its own, so that a slow reader blocks neither the WAL nor the cleaning of the server. */
   read_batch: 1000,
+  /** Objects per read of a rebuild. Each may be as large as an object can be, where an attacker wrote the table. */
+  rebuild_objects: 20,
   /** Rows that a command prints at most, however many are asked for. */
   printed_rows: 10_000,
   /** Newest entries in which the conversation of an intent is looked for: more than wait for an approver at once. */

@@ -104,7 +104,7 @@ const UNPROPOSED: IntentFacts = { approved: false, obstacle: null };
 
 interface IntentMoment {
   readonly authorities: Authorities;
-  /** How many active humans there are. */
+  /** How many humans can act. */
   readonly humans: number;
   readonly user_id: string;
   readonly now: Date;

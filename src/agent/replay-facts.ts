@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalText, parseJson } from '../canonical/json.ts';
 import { readConfirmation } from '../finder/lexicon/confirmation.ts';
+import { humansIn } from '../fold/row.ts';
 import type { Simulation as Registered } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -44,9 +45,8 @@ export async function judgedThen(
     held: (known) => heldThen(context, replaying, known),
   });
   const intent = ledger.state('intent', intentIdOf(record.idempotency_key));
-  const { authorities, principals } = ledger;
-  const humans = principals().filter(({ kind, status }) => kind === 'human' && status === 'active').length;
-  const told = intentFacts(intent, { authorities, humans, user_id: state.user_id, now });
+  const { authorities } = ledger;
+  const told = intentFacts(intent, { authorities, humans: humansIn(ledger), user_id: state.user_id, now });
   return judged(
     { ...replaying, confirmation: step_now.confirmation },
     {
@@ -92,8 +92,12 @@ async function accessThen(
   const of = asked(plan, step).find(({ simulation_id }) => simulation_id === request.resource.name);
   const definition = await definitionOf(context, (of ?? step).definition);
   const question = questionOf(user_id, ledger.state('principal', user_id), definition, madeAt(access));
+  const context_then = { ...question.context, humans: humansIn(ledger) };
   const is_same = (['principal', 'resource', 'context'] as const).every((part) =>
-    isDeepStrictEqual({ ...request[part], ...question[part] }, request[part]),
+    isDeepStrictEqual(
+      { ...request[part], ...question[part], ...(part === 'context' && context_then) },
+      request[part],
+    ),
   );
   const engine = await context.journey.rules(snapshot);
   const again = redecide(access, engine);

@@ -6,7 +6,6 @@ import { type Event, eventIn } from '../event/event.ts';
 import { claimsOf } from '../gate/claims.ts';
 import { requireInOrder } from '../gate/ledger-time.ts';
 import { originOf } from '../identity/act.ts';
-import type { Principal } from '../identity/principal.ts';
 import { type Verified, verifiedBefore, verifySignatures } from '../identity/verified.ts';
 import { type Entry, leafHash, openEntry } from '../ledger/entry.ts';
 import { limits } from '../limits.ts';
@@ -157,7 +156,6 @@ export class FoldedLedger implements Ledger {
   readonly #claims = new Set<string>();
   readonly #keeps: ReadonlySet<string> | undefined;
   readonly #forgotten: TextSet | null;
-  readonly #principals = new Map<string, Principal>();
   readonly #keyOf = rememberedKeys();
   #tenant = '';
   #at: string | null = null;
@@ -199,9 +197,6 @@ export class FoldedLedger implements Ledger {
 
   readonly state = <N extends RowName>(name: N, key: string): States[N] | null =>
     this.row(name, key)?.state ?? null;
-
-  /** All principals whose entries were shown. */
-  readonly principals = (): readonly Principal[] => [...this.#principals.values()];
 
   readonly isClaimed = (claim: string): boolean => {
     if (this.#claims.has(claim)) return true;
@@ -253,7 +248,6 @@ export class FoldedLedger implements Ledger {
 
   #put(row: Row): void {
     this.#rows.set(`${row.name} ${row.key}`, row);
-    if (row.name === 'principal') this.#principals.set(row.key, row.state as Principal);
   }
 
   #take(claim: string): void {

@@ -94,7 +94,7 @@ export class RowOverlay implements Rows {
   }
 }
 
-/** How many humans are active, of those whom these rows know. */
+/** How many humans can act, of those whom these rows know. */
 export function humansIn(rows: Rows): number {
   return rows.row('census', 'humans')?.state.humans ?? 0;
 }

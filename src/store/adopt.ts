@@ -8,14 +8,8 @@ import { append } from '../ledger/merkle.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type AgentRow, agentRows } from './agent-tables.ts';
-import {
-  type Claim,
-  type EntryToWrite,
-  type RowToWrite,
-  rowToWrite,
-  type StoredLedger,
-  type StoredObject,
-} from './decide.ts';
+import { type Claim, type EntryToWrite, type RowToWrite, rowToWrite, type StoredLedger } from './decide.ts';
+import { requireStored, restsIn, type StoredObject } from './rests.ts';
 import type { Tip } from './store.ts';
 
 /** An entry that another store wrote, read and found to be what its hash says. */
@@ -50,7 +44,7 @@ export function openForeign(
     refuse('LEDGER_FORKED', 'A ledger has begun here already, and entry 0 begins one.');
   const verified = verifierOf(tenant, known);
   return entries.map((sealed) =>
-    asEntry(sealed.seq, () => {
+    inEntry(sealed.seq, () => {
       if (leafHash(sealed.bytes) !== sealed.hash) broken('its hash is not that of its bytes');
       const entry = openWritten(sealed.bytes);
       if (entry.seq !== sealed.seq) broken(`it says that it is entry ${entry.seq}`);
@@ -71,20 +65,29 @@ export function foreignObjects(objects: readonly Uint8Array[]): StoredObject[] {
 
 /**
  * Pure: folds entries that exist already, with the time and the claims that they have. It refuses what `commit` would have
- * refused, so a ledger that was adopted is one that could have been written here.
+ * refused, so a ledger that was adopted is one that could have been written here. `objects` are those that come with the entries; null
+ * where they come later: who copies then has the whole ledger looked at (`copy.ts`).
  */
-export function decideAdoption(foreign: readonly ForeignEntry[], tip: Tip, ledger: StoredLedger): Adoption {
+export function decideAdoption(
+  foreign: readonly ForeignEntry[],
+  tip: Tip,
+  ledger: StoredLedger,
+  objects: readonly StoredObject[] | null,
+): Adoption {
   requireJoint(foreign[0], tip);
   const so_far = new LedgerOverlay(ledger);
+  const brought = objects && new Map(objects.map(({ digest, bytes }) => [digest, bytes]));
   const entries: (EntryToWrite & { at: string })[] = [];
   const agent_rows: AgentRow[] = [];
   let end = tip;
   for (const { sealed, entry, event } of foreign)
-    asEntry(end.size, () => {
+    inEntry(end.size, () => {
       const { seq, at, claims, prev, tenant, subject, kind } = entry;
       if (seq !== end.size) broken('it is missing');
       if (prev !== end.last) broken('it does not follow the entry before it');
+      const rests = brought && restsIn(so_far, event);
       for (const row of foldEntry(so_far, { entry, event }, end.at)) so_far.put(row);
+      if (rests) requireStored(rests, (digest) => brought?.get(digest) ?? refuse('OBJECT_MISSING'));
       for (const claim of claims) so_far.taken.set(claim, seq);
       agent_rows.push(...agentRows(event, { tenant, seq, at }));
       end = { ...append(end, sealed.hash), last: sealed.hash, at };
@@ -121,7 +124,8 @@ function broken(problem: string): never {
   return refuse('LEDGER_BROKEN', problem);
 }
 
-function asEntry<T>(seq: number, act: () => T): T {
+/** An entry that commit could not have written means that the ledger itself is not what it was. */
+export function inEntry<T>(seq: number, act: () => T): T {
   try {
     return act();
   } catch (error) {

@@ -20,7 +20,7 @@ export interface Copied {
 /**
  * Copies the ledger of one store and its objects to another, and ends when both end with the same entry. Whatever broke
  * off may be begun again: it goes on where the target ends. Entries come first and objects after them, so that no object
- * is taken which an entry erased.
+ * is taken which an entry erased. Then `requireRests` looks at what entries rest on.
  */
 export async function copyLedger(
   from: Store,
@@ -39,7 +39,10 @@ export async function copyLedger(
       tell(size, size);
     }
     const [source, target] = [await from.tip(), await to.tip()];
-    if (isSame(source, target)) return { tip: target, resumed_at, objects };
+    if (isSame(source, target)) {
+      await requireRests(to);
+      return { tip: target, resumed_at, objects };
+    }
     if (source.size <= target.size) refuseOther(target.size);
   }
   return refuse('STORE_BUSY', 'The ledger grows faster than it can be copied. Freeze it first.');
@@ -55,9 +58,17 @@ export async function copyMeanwhile(from: Store, to: Store): Promise<Copied> {
     await copyEntries(from, to, () => {});
     for await (const count of copyObjects(from, to)) objects += count;
     const tip = await to.tip();
-    if (!(await removesAny(from, tip.size))) return { tip, resumed_at: 0, objects };
+    if (!(await removesAny(from, tip.size))) {
+      await requireRests(to);
+      return { tip, resumed_at: 0, objects };
+    }
   }
   return refuse('STORE_BUSY', 'Objects are removed faster than they can be copied. Wait for the gc.');
+}
+
+/** The attacker can write the source: the decision that an entry names says something else, or the token. Entries came without them. */
+async function requireRests(to: Store): Promise<void> {
+  await to.rebuild({ write: false });
 }
 
 const REMOVES: ReadonlySet<string> = new Set(['object.erased', 'object.expired']);

@@ -1,13 +1,9 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
-import { type KeyOf, publicKeyOf } from '../canonical/ed25519.ts';
+import type { KeyOf } from '../canonical/ed25519.ts';
 import { canonicalTextOfParsed, type JsonObject } from '../canonical/json.ts';
-import type { CapabilityClaims } from '../capability/token.ts';
-import { openIssued } from '../capability/verify.ts';
 import { type Event, parseEvent, signedBy } from '../event/event.ts';
-import { type NeededDecision, neededDecision, requireDecision, restsOn } from '../fold/decided.ts';
 import { fold } from '../fold/fold.ts';
 import { requireRoom } from '../fold/grounds.ts';
-import { type IssuedToken, issuedToken, requireAsIssued } from '../fold/issued.ts';
 import { type Ledger as FoldLedger, verifierOf } from '../fold/ledger.ts';
 import { type PagedBy, PROJECTIONS } from '../fold/projection.ts';
 import { type Row, RowOverlay } from '../fold/row.ts';
@@ -18,9 +14,9 @@ import type { Verified } from '../identity/verified.ts';
 import { type SealedEntry, sealEntry } from '../ledger/entry.ts';
 import { append } from '../ledger/merkle.ts';
 import { limits } from '../limits.ts';
-import { type DecisionRecord, openDecision } from '../policy/replay.ts';
 import { refuse } from '../refusal.ts';
 import { type AgentRow, agentRows } from './agent-tables.ts';
+import { type Brought, broughtFor, requireBrought, restsIn, type StoredObject } from './rests.ts';
 import type { Commit, Receipt, Tip, WrittenEntry } from './store.ts';
 
 /** A commit whose shape is right and that no longer depends on the caller's memory. */
@@ -29,18 +25,10 @@ export interface CheckedCommit {
   readonly claims: readonly string[];
   readonly events: readonly Verified[];
   readonly objects: readonly StoredObject[];
-  /** The decisions that its events rest on, as its objects tell them. */
-  readonly decisions: ReadonlyMap<Digest, DecisionRecord>;
-  /** The tokens that its events issue, as its objects tell them. */
-  readonly tokens: ReadonlyMap<Digest, CapabilityClaims>;
+  readonly brought: Brought;
   readonly erase: readonly Digest[];
   readonly quota: QuotaLimit | null;
   readonly as_of: number | null;
-}
-
-export interface StoredObject {
-  readonly digest: Digest;
-  readonly bytes: Uint8Array;
 }
 
 /** What is stored now, as one commit sees it. */
@@ -106,37 +94,13 @@ export function checkCommit(
     claims: others,
     events: parsed.map(verifierOf(tenant, origin, keyOf)),
     objects: copies,
-    decisions: decisionsIn(parsed, copies),
-    tokens: tokensIn(parsed, copies, keyOf),
+    brought: broughtFor(parsed, copies, keyOf),
     erase,
     quota,
     as_of,
   };
   requireErasuresNamed(checked);
   return checked;
-}
-
-function decisionsIn(
-  events: readonly Event[],
-  objects: readonly StoredObject[],
-): ReadonlyMap<Digest, DecisionRecord> {
-  const named = new Set(events.map(restsOn));
-  const found = objects.filter(({ digest }) => named.has(digest));
-  return new Map(found.map(({ digest, bytes }) => [digest, openDecision(bytes)]));
-}
-
-function tokensIn(
-  events: readonly Event[],
-  objects: readonly StoredObject[],
-  keyOf: KeyOf = publicKeyOf,
-): ReadonlyMap<Digest, CapabilityClaims> {
-  const found = new Map<Digest, CapabilityClaims>();
-  for (const { kind, body } of events) {
-    if (kind !== 'capability.issued') continue;
-    const brought = objects.find(({ digest }) => digest === body.token);
-    if (brought) found.set(body.token, openIssued(brought.bytes, body.control_key, keyOf));
-  }
-  return found;
 }
 
 /** Everything that a commit wants to be unique. */
@@ -226,11 +190,9 @@ function decided(
   let end = tip;
   for (const event of commit.events) {
     requireRoom(changes, commit, event, at);
-    const needed = neededDecision(changes, event);
-    const token = issuedToken(changes, event);
+    const rests = restsIn(changes, event);
     for (const row of fold(changes, event, { seq: end.size, at })) changes.put(row);
-    if (needed) requireBrought(commit, needed);
-    if (token) requireTokenBrought(commit, token);
+    requireBrought(commit.brought, rests);
     agent_rows.push(...agentRows(event, { tenant, seq: end.size, at }));
     const { kind, subject, body } = event;
     const claims = [...(entries.length === 0 ? commit.claims : []), ...claimsOf(event)];
@@ -247,16 +209,6 @@ function decided(
   const rows = Array.from(changes.changed(), rowToWrite);
   const receipt = { entries: written };
   return { commit, at, first_seq: tip.size, entries, claims: taken, rows, agent_rows, tip: end, receipt };
-}
-
-/** Each question is asked for one fact, so the commit that names a decision brings it. */
-function requireBrought({ decisions }: CheckedCommit, needed: NeededDecision): void {
-  requireDecision(needed, decisions.get(needed.digest) ?? refuse('DECISION_MISSING'));
-}
-
-/** The same of the token that is issued. */
-function requireTokenBrought({ tokens }: CheckedCommit, issued: IssuedToken): void {
-  requireAsIssued(issued, tokens.get(issued.body.token) ?? null);
 }
 
 export function rowToWrite(row: Row): RowToWrite {

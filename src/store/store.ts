@@ -207,12 +207,13 @@ export interface Store {
    * Takes over what another store holds, for a ledger that moves to another store: entries behind the ones that are here, with their
    * own times and claims, and objects. All of it or nothing. Every entry is checked and folded as `commit` would, an
    * erasure erases and an expiry removes; LEDGER_FORKED when the entries do not follow those that are here, LEDGER_BROKEN when one is wrong.
+   * Objects beside entries hold every decision and token that these rest on; entries without objects are held against theirs by a rebuild.
    */
   adopt(moved: Moved): Promise<void>;
 
   /**
    * Folds the ledger from its start and compares projections and claims byte for byte; with `write`, replaces them.
-   * LEDGER_BROKEN when an entry is not one that `commit` could have written.
+   * LEDGER_BROKEN when an entry is not one that `commit` could have written, with the decision or the token that it names as it is stored.
    */
   rebuild(options: { write: boolean }): Promise<Rebuild>;
   /**

@@ -131,6 +131,35 @@ describe('the outcome of a decision about access', () => {
   );
 });
 
+describe('a user who is the only human that can act', () => {
+  /** The user approves what they asked for, which no other human could. */
+  async function replayed(utterance: string): Promise<number> {
+    const { keyturn, ada } = place();
+    const waiting = await awaited(utterance);
+    const { correlation_id } = waiting;
+    await approve(waiting, ada);
+    expect((await keyturn.conversations.resume({ correlation_id })).kind).toBe('OUTCOME');
+    return (await keyturn.conversations.replay({ correlation_id })).decisions.length;
+  }
+
+  it('is replayed as that beside an auditor, and beside a human without a credential', async () => {
+    const { keyturn, ada } = place();
+    const [eve, di] = [freshSigner('eve'), freshSigner('di')];
+    const people = { principal: 'human', signer: ada } as const;
+    await keyturn.people.enrol({ ...people, name: 'eve', public_key: eve.public_key, roles: ['auditor'] });
+    expect(await replayed('wipe the whole archive "beside an auditor"')).toBe(2);
+    await keyturn.people.enrol({ ...people, name: 'di', public_key: di.public_key });
+    await keyturn.people.revokeCredential({
+      name: 'di',
+      public_key: di.public_key,
+      reason: 'lost',
+      signer: ada,
+    });
+    expect(await replayed('wipe the whole archive "beside a lost key"')).toBe(2);
+    await keyturn.people.revoke({ name: 'di', reason: 'A test.', signer: ada });
+  });
+});
+
 describe('with a second human', () => {
   const bo = freshSigner('bo');
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { auditEntries } from '../../src/audit/ledger.ts';
+import { auditEntries, type Decisions } from '../../src/audit/ledger.ts';
 import { type Digest, sha256 } from '../../src/canonical/digest.ts';
 import { publicKeyOf } from '../../src/canonical/ed25519.ts';
 import type { JsonObject } from '../../src/canonical/json.ts';
@@ -7,9 +7,10 @@ import { openIssued } from '../../src/capability/verify.ts';
 import { type Event, signedBy } from '../../src/event/event.ts';
 import { type NeededDecision, requireDecision, restsOn } from '../../src/fold/decided.ts';
 import { type IssuedToken, requireAsIssued } from '../../src/fold/issued.ts';
-import { FoldedLedger, type FoldOptions } from '../../src/fold/ledger.ts';
+import { FoldedLedger } from '../../src/fold/ledger.ts';
 import { claimsOf } from '../../src/gate/claims.ts';
 import { removedBy } from '../../src/gate/objects.ts';
+import { StoredDecisions } from '../../src/journey/decided.ts';
 import { GENESIS, openEntry, type SealedEntry, sealEntry } from '../../src/ledger/entry.ts';
 import { append, EMPTY_TREE } from '../../src/ledger/merkle.ts';
 import { openDecision } from '../../src/policy/replay.ts';
@@ -54,8 +55,9 @@ async function answerOf(seq: () => number, act: () => Promise<void>): Promise<An
     return null;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const { found, seq: at } = error.facts;
-    return { seq: typeof at === 'number' ? at : seq(), code: typeof found === 'string' ? found : error.code };
+    const { found, reason_code, seq: at } = error.facts;
+    const code = [found, reason_code].find((one) => typeof one === 'string') ?? error.code;
+    return { seq: typeof at === 'number' ? at : seq(), code: code as string };
   }
 }
 
@@ -66,7 +68,17 @@ export const objectsOf = (events: readonly Event[]): Objects =>
   new Map(decisionsOf(events).map((bytes) => [sha256(bytes), bytes]));
 
 export function deepVerified(events: readonly Event[], _: Objects, times?: Times): Promise<Answer> {
-  return verified(events, times, {});
+  let seq = 0;
+  const folded = new FoldedLedger({ is_whole: true });
+  return answerOf(
+    () => seq,
+    async () => {
+      for (const { bytes } of sealed(events, times)) {
+        folded.take(openEntry(bytes));
+        seq += 1;
+      }
+    },
+  );
 }
 
 /** The same by a verification that forgets what is over. */
@@ -87,39 +99,45 @@ export function auditedFrom(entries: readonly SealedEntry[]): Promise<Answer> {
   );
 }
 
-export function deepVerifiedWith(events: readonly Event[], objects: Objects, times?: Times): Promise<Answer> {
-  return verified(events, times, {
-    decided: (needed) => requireDecisionIn(objects, needed),
-    issued: (issued) => requireTokenIn(objects, issued),
-  });
+/** What `ledger verify --deep` does, but for tokens: those are held against effects as well, which these ledgers do not have. */
+export async function deepVerifiedWith(
+  events: readonly Event[],
+  objects: Objects,
+  times?: Times,
+): Promise<Answer> {
+  let seq = -1;
+  const store = await open(join(scratch(), 'store.db'), 'create');
+  await store.adopt({ objects: [...objects.values()] });
+  const decisions = (): Decisions => {
+    const stored = new StoredDecisions(store);
+    return {
+      needs: (needed, at) => stored.needs(needed, at),
+      issues: (token) => requireTokenIn(objects, token),
+      look: () => stored.look(),
+    };
+  };
+  const batches = async function* () {
+    for (const entry of sealed(events, times)) {
+      seq = entry.seq;
+      yield [entry];
+    }
+  };
+  const answer = await answerOf(
+    () => seq,
+    async () => void (await auditEntries(batches, { tenant: 'default', decisions })),
+  );
+  await store.close();
+  return answer;
 }
 
 export function requireDecisionIn(objects: Objects, needed: NeededDecision): void {
-  requireDecision(needed, openDecision(objects.get(needed.digest) ?? refuse('DECISION_MISSING')));
+  requireDecision(needed, openDecision(objects.get(needed.digest) ?? refuse('OBJECT_MISSING')));
 }
 
 export function requireTokenIn(objects: Objects, issued: IssuedToken): void {
   const { token, control_key } = issued.body;
   const bytes = objects.get(token);
   requireAsIssued(issued, bytes ? openIssued(bytes, control_key, publicKeyOf) : null);
-}
-
-function verified(
-  events: readonly Event[],
-  times: Times | undefined,
-  asks: Pick<FoldOptions, 'decided' | 'issued'>,
-): Promise<Answer> {
-  let seq = 0;
-  const folded = new FoldedLedger({ is_whole: true, ...asks });
-  return answerOf(
-    () => seq,
-    async () => {
-      for (const { bytes } of sealed(events, times)) {
-        folded.take(openEntry(bytes));
-        seq += 1;
-      }
-    },
-  );
 }
 
 const open = (path: string, mode: 'write' | 'create', clock = () => new Date(NOON)) =>
@@ -154,32 +172,35 @@ export async function committed(
   return answer;
 }
 
-export function adopted(events: readonly Event[], _: Objects, times?: Times): Promise<Answer> {
-  return adoptedFrom(sealed(events, times));
+export function adopted(events: readonly Event[], objects: Objects, times?: Times): Promise<Answer> {
+  return adoptedFrom(sealed(events, times), objects);
 }
 
-export async function adoptedFrom(entries: readonly SealedEntry[]): Promise<Answer> {
+export async function adoptedFrom(entries: readonly SealedEntry[], objects: Objects): Promise<Answer> {
   const store = await open(join(scratch(), 'store.db'), 'create');
   const answer = await answerOf(
     () => 0,
-    () => store.adopt({ entries }),
+    () => store.adopt({ entries, objects: [...objects.values()] }),
   );
   await store.close();
   return answer;
 }
 
-/** By an attacker who can write the file: the entries stand in it, and nothing else does. */
-export function rebuilt(events: readonly Event[], _: Objects, times: Times = timeOf): Promise<Answer> {
-  return rebuiltFrom(sealed(events, times), events, times);
+/** By an attacker who can write the file: the entries and the objects stand in it, and nothing else does. */
+export function rebuilt(events: readonly Event[], objects: Objects, times: Times = timeOf): Promise<Answer> {
+  return rebuiltFrom(sealed(events, times), events, objects, times);
 }
 
 export async function rebuiltFrom(
   entries: readonly SealedEntry[],
   events: readonly Event[],
+  objects: Objects,
   times: Times = timeOf,
 ): Promise<Answer> {
   const path = join(scratch(), 'store.db');
-  await (await open(path, 'create')).close();
+  const empty = await open(path, 'create');
+  await empty.adopt({ objects: [...objects.values()] });
+  await empty.close();
   sqlite(path, (db) => {
     const insert = db.prepare(
       'INSERT INTO entry (id, hash, peak, at, kind, signer, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)',

@@ -1,11 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { Body, Event } from '../../src/event/event.ts';
+import { restsOn } from '../../src/fold/decided.ts';
 import { leafHash } from '../../src/ledger/entry.ts';
 import { adoptedFrom, auditedFrom, objectsOf, rebuiltFrom, sealed } from './judges.ts';
 import { KINDS } from './kinds.ts';
 import { lived } from './lived.ts';
 import { expectOneAnswer, JUDGES } from './one-answer.ts';
 import { proofOf } from './proofs.ts';
+
+/** The decision stands beside what was signed. */
+const decidedBy = (event: Event<'approval.granted'>, decision: string): Event =>
+  ({ ...event, body: { ...event.body, decision } }) as Event;
+
+const { deepVerifiedWith, committed, adopted, rebuilt } = JUDGES;
+/** Those who have the objects that entries name. */
+const OF_OBJECTS = [deepVerifiedWith, committed, adopted, rebuilt];
 
 describe('commit, copy, rebuild, deep verification and proof', () => {
   it('take a ledger that could have been written', async () => {
@@ -40,8 +49,29 @@ describe('commit, copy, rebuild, deep verification and proof', () => {
     const seq = good.findIndex(({ kind, body }) => kind === 'execution.refused' && body.decision !== null);
     const { body, ...rest } = good[seq]!;
     const events = good.with(seq, { ...rest, body: { ...body, reason_code: 'POLICY_NO_PERMIT' } } as Event);
-    for (const judge of [JUDGES.deepVerifiedWith, JUDGES.committed])
+    for (const judge of OF_OBJECTS)
       expect(await judge(events, objectsOf(good))).toEqual({ seq, code: 'DECISION_MISMATCH' });
+  });
+
+  it('refuse an approval that rests on the decision about another one, where they have the decision', async () => {
+    const good = lived();
+    const seq = good.findIndex(({ kind }) => kind === 'approval.granted');
+    const approval = good[seq] as Event<'approval.granted'>;
+    const other = good.map(restsOn).find((digest) => digest !== null && digest !== approval.body.decision);
+    const events = good.with(seq, decidedBy(approval, other!));
+    for (const judge of OF_OBJECTS)
+      expect(await judge(events, objectsOf(good))).toEqual({ seq, code: 'DECISION_MISMATCH' });
+  });
+
+  it('refuse an approval whose decision is not there, where they have the objects', async () => {
+    const good = lived();
+    const seq = good.findIndex(({ kind }) => kind === 'approval.granted');
+    const events = good.with(seq, decidedBy(good[seq] as Event<'approval.granted'>, 'ef'.repeat(32)));
+    for (const judge of OF_OBJECTS) {
+      const answer = await judge(events, objectsOf(good));
+      expect(answer?.seq).toBe(seq);
+      expect(['DECISION_MISSING', 'OBJECT_MISSING']).toContain(answer?.code);
+    }
   });
 
   it('refuse an intent that was replaced by one that nobody proposed', async () => {
@@ -71,8 +101,8 @@ describe('commit, copy, rebuild, deep verification and proof', () => {
     const changed = entries.with(5, { seq: 5, bytes, hash: leafHash(bytes) });
     const answers = [
       await auditedFrom(changed),
-      await adoptedFrom(changed),
-      await rebuiltFrom(changed, events),
+      await adoptedFrom(changed, objectsOf(events)),
+      await rebuiltFrom(changed, events, objectsOf(events)),
     ];
     for (const answer of answers) expect(answer).toEqual({ seq: 5, code: 'LEDGER_BROKEN' });
   });

@@ -22,9 +22,9 @@ import { intentsIn, isAboutIntent, isInProof, proofOf } from './proofs.ts';
 import { type Single, singlesOf } from './search.ts';
 import { UNREACHED } from './unreached.ts';
 
-/** Who has entries alone, and who has the objects that they name as well. */
-const WITHOUT_OBJECTS = { forgetting, adopted, rebuilt };
-const WITH_OBJECTS = { committed };
+/** Who has entries alone, such as those of an export without objects, and who has the objects that they name as well. */
+const WITHOUT_OBJECTS = { forgetting };
+const WITH_OBJECTS = { committed, adopted, rebuilt };
 export const JUDGES = { deepVerified, deepVerifiedWith, ...WITHOUT_OBJECTS, ...WITH_OBJECTS };
 const OF_OBJECTS = [
   ...['DECISION_MISSING', 'DECISION_MISMATCH', 'DECISION_STALE'],

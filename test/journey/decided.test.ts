@@ -8,6 +8,7 @@ import { signAct } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { sealEntry } from '../../src/ledger/entry.ts';
 import { type DecisionRecord, openDecision, sealDecision } from '../../src/policy/replay.ts';
+import { copyStore } from '../../src/project/store.ts';
 import type { Refusal } from '../../src/refusal.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -119,10 +120,9 @@ async function written(over: (record: DecisionRecord) => object, with_object = t
     const { size: seq, last: prev } = await store.tip();
     const claims = [...claimsOf(approval)];
     const facts = { seq, tenant: 'default', at: new Date().toISOString(), kind, subject, claims, prev };
-    await store.adopt({
-      entries: [sealEntry({ ...facts, body: body as unknown as JsonObject })],
-      objects: with_object ? [bytes] : [],
-    });
+    // Apart: entries that come with objects are held against them at once.
+    await store.adopt({ entries: [sealEntry({ ...facts, body: body as unknown as JsonObject })] });
+    if (with_object) await store.adopt({ objects: [bytes] });
   });
   return { p, intent, digest };
 }
@@ -159,11 +159,31 @@ describe('a deep verification with objects', () => {
     expect(await found(p.keyturn.ledger.verify({ deep: true }))).toMatch(/^OBJECT_MISSING/);
   });
 
+  it.each(FORGERIES)(
+    'refuses an approval whose decision %s, as a rebuild and a copy do',
+    async (_, code, over) => {
+      const { p } = await written(over);
+      const refusal = await expectRefusal('LEDGER_BROKEN', () => p.keyturn.ledger.rebuild({ write: false }));
+      expect(refusal.facts.found).toBe(code);
+      const copy = { at: p.root, from: p.keyturn.layout.store, to: join(p.root, 'copy.db') };
+      expect((await expectRefusal('LEDGER_BROKEN', () => copyStore(copy))).facts.found).toBe(code);
+    },
+  );
+
+  it('refuses an approval whose decision is not there, as a rebuild does', async () => {
+    const { p, digest } = await written(() => ({}), false);
+    const refusal = await expectRefusal('OBJECT_MISSING', () => p.keyturn.ledger.rebuild({ write: false }));
+    expect(refusal.facts.digest).toBe(digest);
+  });
+
   it('passes where the decision was erased', async () => {
     const { p, digest } = await written(() => ({}));
     const because = { reason: 'a secret', signer: p.ada };
     await p.keyturn.ledger.erase({ digest, ...because });
     await p.keyturn.ledger.verify({ deep: true });
+    expect((await p.keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
+    const copy = { at: p.root, from: p.keyturn.layout.store, to: join(p.root, 'copy.db') };
+    expect((await copyStore(copy)).resumed_at).toBe(0);
     await Keyturn.verifyExport(await exportOf(p), { deep: true });
   });
 });

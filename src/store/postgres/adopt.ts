@@ -1,8 +1,9 @@
 import { rowsNamedBy } from '../../fold/projection.ts';
 import { refuse } from '../../refusal.ts';
 import { decideAdoption, type ForeignEntry, foreignObjects, openForeign } from '../adopt.ts';
-import type { CheckedCommit, StoredObject } from '../decide.ts';
+import type { CheckedCommit } from '../decide.ts';
 import { groupCommit } from '../group.ts';
+import type { StoredObject } from '../rests.ts';
 import type { Moved, Receipt, Tip } from '../store.ts';
 import { RAN, type Ran, requireReady } from './begin.ts';
 import { chainOf } from './chain.ts';
@@ -42,12 +43,12 @@ export function adopterOf(
   );
   let seen: Place | null = null;
   return {
-    adopt: async ({ entries = [], objects = [] }, origin) => {
-      const stored = foreignObjects(objects);
+    adopt: async ({ entries = [], objects = null }, origin) => {
+      const stored = foreignObjects(objects ?? []);
       if (entries.length > 0) {
         let end: Place | null = null;
         await group.ask(
-          adoptionOf(tenant, openForeign(tenant.name, origin, entries), stored, (tip) => {
+          adoptionOf(openForeign(tenant.name, origin, entries), objects && stored, (tip) => {
             end = tip;
           }),
         );
@@ -101,9 +102,8 @@ async function insertObjects(
 }
 
 function adoptionOf(
-  _tenant: Tenant,
   foreign: readonly ForeignEntry[],
-  objects: readonly StoredObject[],
+  brought: readonly StoredObject[] | null,
   onEnd: (tip: Tip) => void,
 ): Work {
   const events = foreign.map(({ event }) => event);
@@ -113,10 +113,11 @@ function adoptionOf(
   return {
     wanted: { rows: new Map(refs.map((ref) => [ref.join(' '), ref])), claims, objects: [] },
     draft: (before, _at, base) => {
-      const { tip, erase, ...adoption } = decideAdoption(foreign, before, base);
+      const { tip, erase, ...adoption } = decideAdoption(foreign, before, base, brought);
       const commit: CheckedCommit = {
-        ...{ claims, events, objects, erase },
-        ...{ decisions: new Map(), tokens: new Map(), quota: null, as_of: null },
+        ...{ claims, events, objects: brought ?? [], erase },
+        // What they rest on was looked at just now.
+        ...{ brought: { decisions: new Map(), tokens: new Map() }, quota: null, as_of: null },
       };
       const written = foreign.map(({ sealed, entry, event }) => ({ ...sealed, entry, event }));
       const outcomes = [{ answer: { entries: written } }];

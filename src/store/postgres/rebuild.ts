@@ -6,14 +6,17 @@ import type { Verified } from '../../identity/verified.ts';
 import { type Entry, GENESIS, leafHash, openWritten } from '../../ledger/entry.ts';
 import { append } from '../../ledger/merkle.ts';
 import { limits } from '../../limits.ts';
-import { Refusal, refuse } from '../../refusal.ts';
+import { refuse } from '../../refusal.ts';
+import { inEntry } from '../adopt.ts';
 import { type AgentRow, agentRows } from '../agent-tables.ts';
 import { type RowToWrite, rowToWrite } from '../decide.ts';
+import { restsIn } from '../rests.ts';
 import type { Rebuild, Tip } from '../store.ts';
 import { agentDifferences, FRESH_AGENT_TABLES, insertFreshAgentRows, replaceAgentRows } from './agent.ts';
 import type { Connection } from './connection.ts';
 import { END, type EndRow, load, lockEnd } from './load.ts';
 import { type LoadedRows, loadedRowsOf, NotLoaded, type Wanted } from './loaded-rows.ts';
+import { type Resting, requireRested } from './rested-objects.ts';
 import type { Tenant } from './rows.ts';
 import { ROW_CHANGES } from './write.ts';
 
@@ -40,9 +43,15 @@ export async function rebuildProjections(
   { write }: { write: boolean },
 ): Promise<Rebuild> {
   const end = await begin(db, tenant, write);
-  const rebuild = await refold(db, tenant, end, write);
+  const rebuild = await refold(db, tenant, end, { write });
   await db.ask({ text: 'COMMIT' });
   return rebuild;
+}
+
+interface RefoldOptions {
+  readonly write: boolean;
+  /** Also where an object is not there that an entry rests on: what an entry removed that was set aside, no entry says. */
+  readonly takes_lost?: boolean;
 }
 
 /** Inside a transaction that has the fresh tables. */
@@ -50,9 +59,9 @@ export async function refold(
   db: Connection,
   tenant: Tenant,
   end: Pick<EndRow, 'size' | 'last'>,
-  write: boolean,
+  { write, takes_lost = false }: RefoldOptions,
 ): Promise<Rebuild> {
-  const tip = await foldLedger(db, tenant);
+  const tip = await foldLedger(db, tenant, takes_lost);
   if (tip.size > end.size) refuse('LEDGER_OVERRUN', undefined, { size: end.size });
   if (tip.size !== end.size || tip.last !== end.last)
     refuse('LEDGER_BROKEN', `The ledger ends with entry ${tip.size - 1}, not ${end.size - 1}.`, {
@@ -102,7 +111,7 @@ interface Opened {
   readonly before: string | null;
 }
 
-async function foldLedger(db: Connection, tenant: Tenant): Promise<Tip> {
+async function foldLedger(db: Connection, tenant: Tenant, takes_lost: boolean): Promise<Tip> {
   const loaded = loadedRowsOf(tenant.name);
   const verified = verifierOf(tenant.name, null);
   let tip: Tip = { size: 0, last: GENESIS, at: null, frontier: [] };
@@ -114,7 +123,7 @@ async function foldLedger(db: Connection, tenant: Tenant): Promise<Tip> {
       tip = end;
       return opened;
     });
-    await foldBatch(db, tenant, loaded, opened);
+    await foldBatch(db, tenant, { loaded, takes_lost }, opened);
   }
 }
 
@@ -134,7 +143,7 @@ function openStored(
   tip: Tip,
   verified: (event: Event) => Verified,
 ): { opened: Opened; end: Tip } {
-  return asEntry(tip.size, () => {
+  return inEntry(tip.size, () => {
     const entry = openWritten(stored.bytes);
     const { seq, at, prev } = entry;
     if (stored.seq !== tip.size || seq !== tip.size) refuse('LEDGER_BROKEN', 'an entry is missing');
@@ -150,20 +159,10 @@ function openStored(
   });
 }
 
-/** An entry that commit could not have written means that the ledger itself is not what it was. */
-function asEntry<T>(seq: number, act: () => T): T {
-  try {
-    return act();
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return refuse('LEDGER_BROKEN', `Entry ${seq}: ${error.message}`, { seq, found: error.code });
-  }
-}
-
 async function foldBatch(
   db: Connection,
   tenant: Tenant,
-  loaded: LoadedRows,
+  { loaded, takes_lost }: { readonly loaded: LoadedRows; readonly takes_lost: boolean },
   batch: readonly Opened[],
 ): Promise<void> {
   const refs = batch.flatMap(({ event }) => rowsNamedBy(event));
@@ -174,14 +173,21 @@ async function foldBatch(
   };
   for (;;) {
     loaded.learn(wanted, await load(db, tenant, wanted, 'pg_temp'));
+    const resting: Resting[] = [];
     try {
-      const folded = foldEntries(tenant, loaded, batch);
+      const folded = foldEntries(tenant, loaded, batch, resting);
+      await requireRested(db, tenant, resting, takes_lost);
       await store(db, tenant, folded);
       loaded.absorb(folded.rows.map(({ row }) => row));
       return loaded.trim();
     } catch (error) {
-      if (!(error instanceof NotLoaded)) throw error;
-      wanted = error.wanted;
+      if (error instanceof NotLoaded) {
+        wanted = error.wanted;
+        continue;
+      }
+      // One before it may rest on an object that says something else, and is the first that is wrong.
+      await requireRested(db, tenant, resting, takes_lost);
+      throw error;
     }
   }
 }
@@ -192,13 +198,21 @@ interface Folded {
   readonly agent_rows: readonly AgentRow[];
 }
 
-function foldEntries(tenant: Tenant, { ledger }: LoadedRows, batch: readonly Opened[]): Folded {
+/** Notes in `resting` what each entry rests on, also where a later one is refused. */
+function foldEntries(
+  tenant: Tenant,
+  { ledger }: LoadedRows,
+  batch: readonly Opened[],
+  resting: Resting[],
+): Folded {
   const so_far = new LedgerOverlay(ledger);
   const agent_rows: AgentRow[] = [];
   for (const { entry, event, before } of batch)
-    asEntry(entry.seq, () => {
+    inEntry(entry.seq, () => {
       const { seq, at, claims } = entry;
+      const rests = restsIn(so_far, event);
       for (const row of foldEntry(so_far, { entry, event }, before)) so_far.put(row);
+      if (rests.decision || rests.token) resting.push({ ...rests, seq });
       for (const claim of claims) so_far.taken.set(claim, seq);
       agent_rows.push(...agentRows(event, { tenant: tenant.name, seq, at }));
     });

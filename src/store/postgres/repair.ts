@@ -65,7 +65,7 @@ async function cut(db: Connection, tenant: Tenant, options: CutOptions): Promise
   if (is_due) await moveEnd(db, tenant, options);
   await db.ask({ text: FRESH_TABLES });
   // Refuses an entry that verifies by its bytes and does not fit what is stored beside it.
-  await refold(db, tenant, { size, last }, is_due);
+  await refold(db, tenant, { size, last }, { write: is_due, takes_lost: true });
   if (write && is_due) await db.ask({ text: 'COMMIT' });
   return { size: end.size, last: end.last };
 }

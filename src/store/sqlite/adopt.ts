@@ -1,6 +1,6 @@
 import { sqliteLimits } from '../../limits.ts';
 import { type Adoption, decideAdoption, type ForeignEntry, foreignObjects } from '../adopt.ts';
-import type { StoredObject } from '../decide.ts';
+import type { StoredObject } from '../rests.ts';
 import { insertAgentRows } from './agent.ts';
 import type { Database } from './database.ts';
 import type { KnownRows } from './known.ts';
@@ -23,11 +23,11 @@ export function adoptEntries(
   tenant: Tenant,
   known: KnownRows,
   foreign: readonly ForeignEntry[],
-  objects: readonly Uint8Array[],
+  objects: readonly Uint8Array[] | null,
 ): void {
-  const stored = foreignObjects(objects);
+  const stored = foreignObjects(objects ?? []);
   const { erase } = db.transaction('write', () => {
-    const adoption = decideAdoption(foreign, known.tip(), known.ledger);
+    const adoption = decideAdoption(foreign, known.tip(), known.ledger, objects && stored);
     known.forget();
     writeAdoption(db, tenant, adoption, stored);
     enterLists(db, tenant, readListed(db, tenant), adoption.tip.size);

@@ -2,8 +2,10 @@ import { foldEntry, type Ledger, type ReadEntry, verifierOf } from '../../fold/l
 import type { Row, RowName } from '../../fold/row.ts';
 import { limits, sqliteLimits } from '../../limits.ts';
 import { rowToWrite } from '../decide.ts';
+import { requireStored, restsIn } from '../rests.ts';
 import type { Database } from './database.ts';
 import { claimLookup, type Lookup, rowLookup } from './lookup.ts';
+import type { RestedObjects } from './rested-objects.ts';
 import { ledgerOf, type Tenant } from './rows.ts';
 import { insertLookups, insertRow, updateRow } from './write.ts';
 
@@ -24,7 +26,7 @@ interface Known {
 /** The lists follow from the fresh rows when they are all there. */
 const NO_LISTS = 0;
 
-export function foldingOf(db: Database, tenant: Tenant): Folding {
+export function foldingOf(db: Database, tenant: Tenant, objects: RestedObjects): Folding {
   const stored = ledgerOf(db, tenant);
   const verified = verifierOf(tenant.name, null);
   const rows = new Map<string, Known>();
@@ -47,7 +49,9 @@ export function foldingOf(db: Database, tenant: Tenant): Folding {
 
   const add: Folding['add'] = ({ entry, event }, before) => {
     const { seq, claims } = entry;
-    const folded = foldEntry(ledger, { entry, event: verified(event) }, before);
+    const rests = restsIn(ledger, event);
+    const folded = [...foldEntry(ledger, { entry, event: verified(event) }, before)];
+    requireStored(rests, (digest) => objects.find(digest, seq));
     for (const claim of claims) {
       claimed.add(claim);
       look(claimLookup(claim, seq));

@@ -12,6 +12,7 @@ import { type EntryLookups, entryLookups, insertEntryLookups } from './entry-loo
 import { type Folding, foldingOf } from './folding.ts';
 import { EMPTY_TIP } from './known.ts';
 import { type ListComparison, listComparison, replaceLists } from './lists.ts';
+import { type RestedObjects, restedObjects } from './rested-objects.ts';
 import type { Tenant } from './rows.ts';
 import { idOf } from './schema.ts';
 
@@ -25,7 +26,7 @@ const FRESH_TABLES = `
     state TEXT
   ) STRICT;
 `;
-const DROP_TABLES = 'DROP TABLE temp.lookup; DROP TABLE temp.projection;';
+const DROP_TABLES = 'DROP TABLE temp.lookup; DROP TABLE temp.projection; DROP TABLE temp.absent;';
 
 /**
  * Folds the ledger from its first entry into fresh tables, with the functions that commit uses, and compares. One
@@ -34,13 +35,14 @@ const DROP_TABLES = 'DROP TABLE temp.lookup; DROP TABLE temp.projection;';
 export function rebuildProjections(db: Database, tenant: Tenant, { write }: { write: boolean }): Rebuild {
   return db.transaction(write ? 'write' : 'read', () => {
     db.exec(FRESH_TABLES);
+    const objects = restedObjects(db, tenant);
     const parts: Parts = {
-      folding: foldingOf(db, tenant),
+      folding: foldingOf(db, tenant, objects),
       lookups: entryLookups(db, tenant, limits.named_rows),
       lists: listComparison(db, tenant, limits.named_rows),
       agent: agentComparison(db, tenant, limits.named_rows),
     };
-    const tip = foldLedger(db, tenant, parts);
+    const tip = foldLedger(db, tenant, parts, objects);
     parts.folding.finish();
     const projected = [...differencesOf(db, tenant), ...parts.lookups.finish(), ...parts.lists.finish()];
     const agent = parts.agent.finish();
@@ -74,10 +76,17 @@ type StoredEntry = readonly [
   bytes: number,
 ];
 
-function foldLedger(db: Database, tenant: Tenant, parts: Parts): Tip {
+function foldLedger(db: Database, tenant: Tenant, parts: Parts, objects: RestedObjects): Tip {
   let tip = EMPTY_TIP;
-  for (let batch = nextEntries(db, tenant, 0); batch.length > 0; batch = nextEntries(db, tenant, tip.size))
-    for (const stored of batch) tip = foldEntry(tenant, parts, stored, tip);
+  try {
+    for (let batch = nextEntries(db, tenant, 0); batch.length > 0; batch = nextEntries(db, tenant, tip.size))
+      for (const stored of batch) tip = foldEntry(tenant, parts, stored, tip);
+  } catch (error) {
+    // One before it may rest on what is not there, and is the first that is wrong.
+    if (error instanceof Refusal) objects.finish();
+    throw error;
+  }
+  objects.finish();
   return tip;
 }
 
@@ -123,7 +132,7 @@ function foldEntry(
     agent.add(agentRows(event, { tenant: tenant.name, seq, at }));
     return end;
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof Refusal) || error.code === 'OBJECT_CORRUPT') throw error;
     return refuse('LEDGER_BROKEN', `Entry ${size}: ${error.message}`, { seq: size, found: error.code });
   }
 }

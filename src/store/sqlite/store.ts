@@ -111,7 +111,7 @@ function storeOf(db: Database, path: string, tenant: Tenant, clock: () => Date, 
     entries: (from) => walkEntries(async (seq) => db.run(() => readEntries(db, tenant, seq)), from),
     entriesOf: async (subject) => db.run(() => readEntriesOf(db, tenant, subject)),
     entryPage: async (page) => db.run(() => readEntryPage(db, tenant, page)),
-    adopt: async ({ entries = [], objects = [] }) => {
+    adopt: async ({ entries = [], objects = null }) => {
       requireWritable();
       await group.answered();
       adoptEntries(db, tenant, known, openForeign(tenant.name, origin(), entries), objects);
