@@ -6,7 +6,7 @@ import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { Page, PagedRow } from '../store/store.ts';
 import { type Context, humansNow } from './context.ts';
 import { statusWordNow } from './life.ts';
-import { holdsText, liveSince, newestBefore, type PageEnd, type PageRequest, pageOf } from './page.ts';
+import { holdsText, liveSince, newestBefore, type PageEnd, type PageRequest, pageOf, seqAt } from './page.ts';
 import { couldApprove, type Reviewers, reviewersOf } from './reviewers.ts';
 
 /** Which intents are meant: those that fit all of it. */
@@ -163,8 +163,8 @@ export async function nextNeeded(context: Context, { needs, after }: NextRequest
   const is_alone = await isAlone(context, needs);
   let intent_id: string | null = null;
   let more = 0;
-  let is_after = after === undefined;
-  for await (const state of allIntents(context, 'proposed')) {
+  let is_after = after === undefined || (await isBefore(context, after, liveSince(context)));
+  for await (const state of liveIntents(context, 'proposed')) {
     const was_after = is_after;
     is_after ||= state.intent_id === after;
     if (!was_after) continue;
@@ -176,13 +176,25 @@ export async function nextNeeded(context: Context, { needs, after }: NextRequest
   return { intent_id, more };
 }
 
-/** Every intent, oldest first unless told, or those of one status. */
+async function isBefore({ store }: Context, intent_id: string, time: string): Promise<boolean> {
+  const state = await store.find('intent', intent_id);
+  return state !== null && state.proposed_at < time;
+}
+
+interface Walk {
+  /** Oldest first unless told. */
+  readonly newest_first?: boolean;
+  /** Only what came after this entry, or before it with the newest first. */
+  readonly beyond?: number | undefined;
+}
+
+/** Every intent, or those of one status. */
 export async function* allIntents(
   { store }: Context,
   status?: IntentStatus,
-  newest_first = false,
+  { newest_first = false, beyond: from }: Walk = {},
 ): AsyncGenerator<IntentState> {
-  for (let beyond: number | undefined; ; ) {
+  for (let beyond = from; ; ) {
     const page: PagedRow<'intent'>[] = await store.page('intent', {
       limit: journeyLimits.scan_rows,
       newest_first,
@@ -192,5 +204,19 @@ export async function* allIntents(
     for (const { state } of page) yield state;
     if (page.length < journeyLimits.scan_rows) return;
     beyond = page.at(-1)!.seq;
+  }
+}
+
+/** Those of one status that may not have expired. What is older than an intent can live is not read. */
+export async function* liveIntents(
+  context: Context,
+  status: 'proposed' | 'approved',
+  { newest_first = false }: Pick<Walk, 'newest_first'> = {},
+): AsyncGenerator<IntentState> {
+  const since = liveSince(context);
+  const beyond = newest_first ? undefined : (await seqAt(context, since)) - 1;
+  for await (const state of allIntents(context, status, { newest_first, beyond })) {
+    if (state.proposed_at >= since) yield state;
+    else if (newest_first) return;
   }
 }

@@ -51,7 +51,7 @@ export async function pageOf<S, T>(
   // Times are no part of what a cursor is bound to: an age such as 2h is another time for each page.
   const { limit, cursor, since, until, ...filter } = request;
   const found: T[] = [];
-  const end = await placeBefore(context, until);
+  const end = until === undefined ? undefined : await seqAt(context, until);
   const place = cursor === undefined ? undefined : await placeOf(context, cursor, list, filter);
   let beyond = end === undefined || place === undefined ? (end ?? place) : Math.min(end, place);
   let looked = 0;
@@ -92,9 +92,8 @@ export function newestBefore(limit: number, beyond: number | undefined, by: Page
   return { limit, newest_first: true, ...(by && { by }), ...(beyond !== undefined && { beyond }) };
 }
 
-/** The entry before which everything is earlier than this; undefined for the end of the ledger. */
-async function placeBefore({ store }: Context, until: string | undefined): Promise<number | undefined> {
-  if (until === undefined) return undefined;
+/** The first entry of this time or later; the end of the ledger where there is none. */
+export async function seqAt({ store }: Context, until: string): Promise<number> {
   let [low, high] = [0, (await store.tip()).size];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);

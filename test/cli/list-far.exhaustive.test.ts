@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { commitTogether, openStore } from '../../bench/facts.ts';
+import { commitTogether, LONG_AGO, openStore } from '../../bench/facts.ts';
 import { filledPage, pageLines } from '../../src/cli/list-page.ts';
 import { Keyturn, type Request } from '../../src/keyturn.ts';
 import { journeyLimits } from '../../src/limits.ts';
-import { expired } from '../support/expired.ts';
 import { fileFolder, makeProject, type Project } from './project.ts';
 
 /** More than one page looks at. */
@@ -19,7 +18,7 @@ beforeAll(async () => {
   needle = (await project.propose('greet', { name: 'Ada' }, 'Find the needle')).id;
   const store = await openStore(join(folder, '.keyturn', 'store.db'), 'write');
   await commitTogether(store, NEWER);
-  await Promise.all(expired(NEWER).map((commit) => store.commit(commit)));
+  await commitTogether(store, NEWER, 'planner', LONG_AGO);
   await store.close();
 });
 
