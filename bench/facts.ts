@@ -5,9 +5,12 @@ import type { Commit, Store } from '../src/store/store.ts';
 import { begun, enrolled } from '../test/store/facts.ts';
 
 const digest = 'ab'.repeat(32);
+const NOT_SOON = '2100-01-15T12:00:00.000Z';
+/** For one that nothing waits for any more. */
+export const LONG_AGO = '2020-01-15T12:00:00.000Z';
 
 /** One event and one claim: what a proposal commits, without its objects. With more entries, refusals follow it. */
-export function proposal(entries = 1, proposer = 'planner'): Commit {
+export function proposal(entries = 1, proposer = 'planner', expires_at = NOT_SOON): Commit {
   const subject = randomUUID();
   const event: Event<'intent.proposed'> = {
     kind: 'intent.proposed',
@@ -30,7 +33,7 @@ export function proposal(entries = 1, proposer = 'planner'): Commit {
       replaces: null,
       contents: [],
       receipt: digest,
-      expires_at: '2100-01-15T12:00:00.000Z',
+      expires_at,
     },
   };
   const body = { reason_code: 'HASH_MISMATCH', decision: null } as const;
@@ -45,8 +48,13 @@ export async function openStore(path: string, mode: 'write' | 'create'): Promise
   return store;
 }
 
-export async function commitTogether(store: Store, count: number, proposer?: string): Promise<void> {
-  await Promise.all(Array.from({ length: count }, () => store.commit(proposal(1, proposer))));
+export async function commitTogether(
+  store: Store,
+  count: number,
+  proposer?: string,
+  expires_at?: string,
+): Promise<void> {
+  await Promise.all(Array.from({ length: count }, () => store.commit(proposal(1, proposer, expires_at))));
 }
 
 export async function commitInTurn(store: Store, count: number): Promise<void> {

@@ -9,6 +9,7 @@ const WARM_UP = 5;
 
 type Page = (keyturn: Project['keyturn']) => Promise<unknown>;
 
+const NEEDLE = 'Find the needle.';
 const SINCE = '2020-01-01T00:00:00.000Z';
 
 /** What a person asks a list for. Each fits every row, or none. */
@@ -22,6 +23,9 @@ const PAGES: Readonly<Record<string, Page>> = {
     'of a proposer that is not there': { proposer: 'nobody' },
     'with a text': { text: 'measure' },
     'with a text that none has': { text: 'a text that none has' },
+    'with a text that only the oldest has, as far as one page looks': { text: NEEDLE },
+    'of a tool that only the oldest is of': { tool: 'bare' },
+    'of that tool that are stuck, of which there are none': { tool: 'bare', status_word: 'STUCK' },
     'since a time': { since: SINCE },
     'until a time before all of them': { until: SINCE },
     'of a tool that wait': { tool: 'deploy', status_word: 'waiting' },
@@ -110,8 +114,11 @@ export async function measurePages({ root, rounds, few, many }: Asked): Promise<
   return found;
 }
 
+/** The oldest intent is the only one of its tool, and with its goal. */
 async function filled(root: string, intents: number): Promise<Project> {
   const project = await createProject(root);
+  const effect = { kind: 'tool' as const, tool: 'bare', arguments: {} };
+  await project.keyturn.intents.propose({ issuer: 'planner', declared_goal: NEEDLE, effect });
   const store = await openStore(project.keyturn.layout.store, 'write');
   for (let i = 0; i < intents; i += TOGETHER) await commitTogether(store, Math.min(TOGETHER, intents - i));
   await store.close();

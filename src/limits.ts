@@ -353,8 +353,9 @@ export const limits = {
   conversation_moves: 1_000,
   /** Goals of users, newest first, by which a simulation that is registered is tried. */
   tried_goals: 200,
-  /** Rows in one page of a list. */
+  /** Rows in one page of a list, at most and unless told. */
   page_rows: 1000,
+  page_rows_default: 50,
   /** Values that a page is read by: each is a part of the statement. */
   page_values: 100,
   /** Waiting intents that a service counts for its operator. */
@@ -933,6 +934,8 @@ export const cliLimits = {
   enrolment_look_ms: 300,
   /** How often a copy says how far it is. */
   progress_ms: 1_000,
+  /** How long a list that is not full goes on with older rows by itself. */
+  page_ms: 1_000,
   /** Intents that `turn` looks at for one that this human may turn. */
   turn_candidates: 50,
   /** Intents and conversations that are suggested to a shell. */

@@ -75,30 +75,37 @@ function changeLines({ intent, changes }: Story): string[] {
   return changes.map((line) => `Changed: ${line}`);
 }
 
-function historyLines({ intent, outputs }: Story): string[] {
+function historyLines({ intent, outputs, capability_words, run_words }: Story): string[] {
   const { approvals, capabilities, runs, rollback } = intent;
+  const paint = stdoutPainter();
+  const became = (word: Parameters<typeof painted>[0] | undefined) =>
+    word === undefined ? 'not known' : painted(word, paint);
+  const orderNow = (id: string) => capability_words.find((one) => one.capability_id === id)?.status_word;
+  const runNow = (id: string) => run_words.find((one) => one.execution_id === id)?.status_word;
   return [
     ...approvals.map(
       ({ by, signed_at, expires_at }) => `Approved by ${by} at ${signed_at}, until ${expires_at}`,
     ),
     ...capabilities.map(
-      ({ capability_id, by, ordered_at, status }) =>
-        `Run ordered by ${by} at ${ordered_at}, capability ${capability_id}: ${status}`,
+      ({ capability_id: id, by, ordered_at }) =>
+        `Run ordered by ${by} at ${ordered_at}, capability ${id}: ${became(orderNow(id))}`,
     ),
-    ...runs.flatMap((run) => runLines(run, outputs)),
+    ...runs.flatMap((run) => runLines(run, outputs, became(runNow(run.execution_id)))),
     ...(rollback
       ? [
-          `Rolled back by ${rollback.by} at ${rollback.claimed_at}: ${rollback.result ?? 'NO END IS RECORDED'}`,
+          `Rolled back by ${rollback.by} at ${rollback.claimed_at}: ${rollback.result ?? 'no end of it is recorded'}`,
         ]
       : []),
   ];
 }
 
-function runLines(run: Story['intent']['runs'][number], outputs: Story['outputs']): string[] {
-  const { execution_id, claimed_at, result, exit_code, executor, expired_at } = run;
+type Intent = Story['intent'];
+
+function runLines(run: Intent['runs'][number], outputs: Story['outputs'], became: string): string[] {
+  const { execution_id, claimed_at, exit_code, executor, expired_at } = run;
   const kept = outputs.find((output) => output.execution_id === execution_id);
   return [
-    `Run ${execution_id} at ${claimed_at} on ${visible(executor.host)}: ${result ?? 'NO END IS RECORDED'}`,
+    `Run ${execution_id} at ${claimed_at} on ${visible(executor.host)}: ${became}`,
     ...(exit_code === null ? [] : [`  exit code ${exit_code}`]),
     ...(expired_at === null ? [] : [`  EXPIRED at ${expired_at}: its backups were given up`]),
     ...(kept ? [`  stdout ${kept.stdout ?? 'empty'}`, `  stderr ${kept.stderr ?? 'empty'}`] : []),

@@ -11,7 +11,7 @@ import {
   figures,
   sloReport,
 } from './conversation-parts.ts';
-import { code, digest, nextCursor, page, searched, time, why } from './parts.ts';
+import { code, digest, page, pageEnd, searched, time, why } from './parts.ts';
 import { catalog } from './simulations.ts';
 import { act, here, nothing, read, write } from './verb.ts';
 
@@ -141,11 +141,11 @@ export const conversations = {
         text: searched,
         ...page,
       }),
-    output: () => z.strictObject({ conversations: z.array(conversation()).readonly(), next: nextCursor }),
+    output: () => z.strictObject({ conversations: z.array(conversation()).readonly(), ...pageEnd }),
     run: async ({ agent }, request) => {
       const { listConversations } = await import('../agent/conversation.ts');
-      const { found: conversations, next } = await listConversations(await agent(), request);
-      return { conversations, next };
+      const { found: conversations, ...end } = await listConversations(await agent(), request);
+      return { conversations, ...end };
     },
   }),
 

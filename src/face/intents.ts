@@ -30,9 +30,9 @@ import {
   id,
   intent,
   name,
-  nextCursor,
   output,
   page,
+  pageEnd,
   rejection,
   searched,
   status,
@@ -180,13 +180,13 @@ export const intents = {
     output: () =>
       z.strictObject({
         intents: z.array(intent.extend({ goal }).readonly()).readonly(),
-        next: nextCursor,
+        ...pageEnd,
       }),
     run: async ({ context, caller }, request) => {
       if (caller.kind !== 'agent') return listIntents(context, request);
       const { proposer = caller.name } = request;
       // As for a proposer who proposed nothing.
-      if (proposer !== caller.name) return { intents: [], next: null };
+      if (proposer !== caller.name) return { intents: [], next: null, looked: 0 };
       return listIntents(context, { ...request, proposer });
     },
   }),

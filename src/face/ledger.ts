@@ -9,7 +9,7 @@ import { acceptHead } from '../journey/head.ts';
 import { openDecision, recordSchema } from '../policy/replay.ts';
 import { readLedgerKey } from '../project/keys.ts';
 import { headPlaces, keptHeads } from '../project/open.ts';
-import { askedHash, askedId, digest, fingerprint, id, nextCursor, page, why } from './parts.ts';
+import { askedHash, askedId, digest, fingerprint, id, page, pageEnd, why } from './parts.ts';
 import { erasure, toldEntry } from './told.ts';
 import { act, here, nothing, read, write } from './verb.ts';
 
@@ -63,7 +63,7 @@ export const ledger = {
     output: () =>
       z.strictObject({
         entries: z.array(toldEntry()).readonly(),
-        next: nextCursor,
+        ...pageEnd,
       }),
     run: ({ context }, request) => listEntries(context, request),
   }),

@@ -41,12 +41,16 @@ export const page = {
   /** At this time or later; before this time. */
   since: time.optional(),
   until: time.optional(),
-  limit: z.int().min(1).max(limits.page_rows).default(50),
+  limit: z.int().min(1).max(limits.page_rows).default(limits.page_rows_default),
   /** `next` of the page before, with the same filters. */
   cursor: z.string().optional(),
 };
-/** Null where there are no more. A page can be shorter than asked for and yet go on: only so much is looked at for one. */
-export const nextCursor = z.string().nullable();
+export const pageEnd = {
+  /** Null where there are no more. A page can be shorter than asked for, also empty, and yet go on: only so much is looked at for one. */
+  next: z.string().nullable(),
+  /** How many rows were looked at for this page, whether they fit or not. */
+  looked: z.int(),
+};
 /** What the proposer says that it is for; null where it was erased, or its stored bytes are damaged. */
 export const goal = z.string().nullable();
 /** What a signed act says of itself. */

@@ -15,8 +15,8 @@ import {
   goal,
   id,
   name,
-  nextCursor,
   page,
+  pageEnd,
   recorded,
   runRecord,
   searched,
@@ -129,11 +129,11 @@ export const runs = {
               .readonly(),
           )
           .readonly(),
-        next: nextCursor,
+        ...pageEnd,
       }),
     run: async ({ context }, request) => {
-      const { found, next } = await listRuns(context, request);
-      return { runs: found, next };
+      const { found, ...end } = await listRuns(context, request);
+      return { runs: found, ...end };
     },
   }),
 
@@ -163,11 +163,11 @@ export const runs = {
               .readonly(),
           )
           .readonly(),
-        next: nextCursor,
+        ...pageEnd,
       }),
     run: async ({ context }, request) => {
-      const { found, next } = await listCapabilities(context, request);
-      return { capabilities: found, next };
+      const { found, ...end } = await listCapabilities(context, request);
+      return { capabilities: found, ...end };
     },
   }),
 

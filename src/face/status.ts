@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { once } from '../canonical/once.ts';
 import { type Status, statusOf } from '../journey/status.ts';
+import { limits } from '../limits.ts';
 import {
   awaited,
   code,
@@ -16,7 +17,7 @@ import {
 } from './parts.ts';
 import { policies } from './policies.ts';
 import { begun, begunOf } from './runs.ts';
-import { nothing, read } from './verb.ts';
+import { read } from './verb.ts';
 
 const goal = z.string().nullable();
 const needed = z
@@ -59,14 +60,18 @@ const output = once(() =>
   }),
 );
 
-/** Of each list the newest 1,000, newest first. */
+/** Of each list the newest, newest first. */
 export const statusVerb = read({
   open_to: 'people',
   about: 'What needs a human, now.',
-  input: nothing,
+  input: () =>
+    z.strictObject({
+      /** How many of each list are told at most. */
+      limit: z.int().min(1).max(limits.status_rows).default(limits.status_rows),
+    }),
   output,
-  run: async ({ context }) => {
-    const found = await statusOf(context);
+  run: async ({ context }, request) => {
+    const found = await statusOf(context, request);
     return { ...found, in_doubt: found.in_doubt.map(doubtNow) };
   },
 });

@@ -4,6 +4,7 @@ import { once } from '../canonical/once.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { absence, awaited, digest, id, intent, output, time } from './parts.ts';
 import { shown } from './shown.ts';
+import { CAPABILITY_WORDS, RUN_WORDS } from './statuses.ts';
 
 /** What entries tell a person: one by one, and as the story of an intent. */
 
@@ -97,6 +98,13 @@ export const story = once(() =>
             .strictObject({ execution_id: id, stdout: digest.nullable(), stderr: digest.nullable() })
             .readonly(),
         )
+        .readonly(),
+      /** What became of each order and each run, in the words of `runs.capabilities` and `runs.list`. */
+      capability_words: z
+        .array(z.strictObject({ capability_id: id, status_word: z.enum(CAPABILITY_WORDS) }).readonly())
+        .readonly(),
+      run_words: z
+        .array(z.strictObject({ execution_id: id, status_word: z.enum(RUN_WORDS) }).readonly())
         .readonly(),
       /** Reports of finished runs that are not in the project; `plans.report` makes them again. */
       reports_missing: z

@@ -7,7 +7,7 @@ import { entrySentence } from '../story/words.ts';
 import { readerOf } from './contents.ts';
 import type { Context } from './context.ts';
 import { follow } from './follow.ts';
-import { type PageRequest, pageOf } from './page.ts';
+import { type PageEnd, type PageRequest, pageOf } from './page.ts';
 
 /** Which entries are meant: those that fit all of it. */
 interface EntryFilter {
@@ -21,10 +21,8 @@ interface EntriesRequest extends PageRequest, EntryFilter {
   readonly with_decisions?: boolean | undefined;
 }
 
-export interface EntryList {
+export interface EntryList extends PageEnd {
   readonly entries: readonly ToldEntry[];
-  /** Null where there are no more. */
-  readonly next: string | null;
 }
 
 export interface ToldEntry extends Entry {
@@ -35,7 +33,7 @@ export interface ToldEntry extends Entry {
 /** Newest first. What a page costs does not depend on how long the ledger is. */
 export async function listEntries(context: Context, request: EntriesRequest): Promise<EntryList> {
   const { with_decisions = false, ...wanted } = request;
-  const { found, next } = await pageOf<Entry, Entry>(context, wanted, {
+  const { found, ...end } = await pageOf<Entry, Entry>(context, wanted, {
     list: 'entries',
     batch: async (size, beyond) =>
       (await batchOf(context, wanted, size, beyond)).map(({ seq, bytes }) => ({
@@ -45,7 +43,7 @@ export async function listEntries(context: Context, request: EntriesRequest): Pr
     at: ({ at }) => at,
     shown: async (entry) => (fits(entry, wanted) ? entry : null),
   });
-  return { entries: await told(context, found, with_decisions), next };
+  return { entries: await told(context, found, with_decisions), ...end };
 }
 
 /** The first few from one on; where none is there yet, the next one that comes. Rejects with the reason of the signal. */

@@ -9,7 +9,7 @@ import { isForThisHost } from './addressed.ts';
 import { keepBeating } from './beat.ts';
 import type { Context } from './context.ts';
 import type { ControlPlane } from './control-plane.ts';
-import { allIntents } from './list.ts';
+import { liveIntents } from './list.ts';
 import { removeSettled } from './live.ts';
 import { run } from './run.ts';
 import { seenOf } from './seen.ts';
@@ -124,7 +124,7 @@ async function heardUntil(
     fail,
   });
   try {
-    for await (const state of allIntents(context, 'approved'))
+    for await (const state of liveIntents(context, 'approved'))
       if ((await orderOf(context, state)) !== null) add(state.intent_id);
     onReady?.();
     await ended;

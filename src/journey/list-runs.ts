@@ -8,8 +8,8 @@ import { refuse } from '../refusal.ts';
 import type { Page, PagedRow } from '../store/store.ts';
 import { type Context, requireIntent } from './context.ts';
 import { isRunning } from './life.ts';
-import { goalOf, STORED } from './list.ts';
-import { holdsText, type ListedPage, newestBefore, type PageRequest, pageOf } from './page.ts';
+import { FEW, goalOf, STORED } from './list.ts';
+import { holdsText, type ListedPage, liveSince, newestBefore, type PageRequest, pageOf } from './page.ts';
 
 /** What runs and orders have in common to be found by. */
 interface Filter extends PageRequest {
@@ -57,7 +57,13 @@ export async function listRuns(context: Context, request: RunsRequest): Promise<
   const { executor, status_word } = request;
   const meant = executors.filter(({ name, public_key }) => executor === name || executor === public_key);
   const keys = executor === undefined ? null : meant.map(({ public_key }) => public_key);
-  const index: Page['by'] = keys ? ['actor', keys] : indexFor(request, status_word && STORED[status_word]);
+  const statuses = status_word && STORED[status_word];
+  const index: Page['by'] =
+    statuses && FEW.has(status_word)
+      ? ['status', statuses]
+      : keys
+        ? ['actor', keys]
+        : indexFor(request, statuses);
   return pageOf<Execution, RunSummary>(context, request, {
     list: 'runs',
     batch: rowsOf(context, 'execution', request, index),
@@ -97,6 +103,8 @@ export function listCapabilities(
     list: 'capabilities',
     batch: rowsOf(context, 'capability', request, index),
     at: ({ ordered_at }) => ordered_at,
+    // None outlives its intent.
+    ...((status_word === 'ordered' || status_word === 'issued') && { since: liveSince(context) }),
     shown: async (row) => {
       const word = capabilityWordOf(row, now);
       if ((by ?? row.by) !== row.by || (status_word ?? word) !== word || !isAskedFor(row, request))

@@ -6,7 +6,7 @@ import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { Page, PagedRow } from '../store/store.ts';
 import { type Context, humansNow } from './context.ts';
 import { statusWordNow } from './life.ts';
-import { holdsText, newestBefore, type PageRequest, pageOf } from './page.ts';
+import { holdsText, liveSince, newestBefore, type PageEnd, type PageRequest, pageOf, seqAt } from './page.ts';
 import { couldApprove, type Reviewers, reviewersOf } from './reviewers.ts';
 
 /** Which intents are meant: those that fit all of it. */
@@ -33,23 +33,22 @@ export interface IntentSummary extends IntentState {
   readonly reviewers: Reviewers;
 }
 
-export interface IntentList {
+export interface IntentList extends PageEnd {
   readonly intents: readonly IntentSummary[];
-  /** Null where there are no more. */
-  readonly next: string | null;
 }
 
 /** Newest first. */
 export async function listIntents(context: Context, request: ListRequest): Promise<IntentList> {
   const look: Look = { is_alone: await isAlone(context, request.needs) };
   const by = indexFor(request);
-  const { found, next } = await pageOf<IntentState, IntentSummary>(context, request, {
+  const { found, ...end } = await pageOf<IntentState, IntentSummary>(context, request, {
     list: 'intents',
     batch: (limit, beyond) => context.store.page('intent', newestBefore(limit, beyond, by)),
     at: ({ proposed_at }) => proposed_at,
+    ...(isLive(request) && { since: liveSince(context) }),
     shown: (state) => summaryIf(context, state, look, request),
   });
-  return { intents: found, next };
+  return { intents: found, ...end };
 }
 
 interface Look {
@@ -58,11 +57,21 @@ interface Look {
 
 /** The index that leaves the fewest. */
 function indexFor({ proposer, tool, status_word, needs }: IntentFilter): Page['by'] {
-  if (proposer !== undefined) return ['proposer', [proposer]];
-  if (tool !== undefined) return ['tool', [tool]];
   const wanted = needs === undefined ? status_word : 'waiting';
-  return wanted === undefined ? undefined : ['status', STORED[wanted]];
+  const by_status: Page['by'] = wanted && ['status', STORED[wanted]];
+  if (by_status && FEW.has(wanted)) return by_status;
+  if (proposer !== undefined) return ['proposer', [proposer]];
+  return tool === undefined ? by_status : ['tool', [tool]];
 }
+
+/** What no intent stays for long without a human being told. */
+export const FEW: ReadonlySet<StatusWord | undefined> = new Set<StatusWord>(['running', 'IN DOUBT', 'STUCK']);
+
+/** What has not expired. */
+const LIVE: ReadonlySet<StatusWord> = new Set<StatusWord>(['waiting', 'approved', 'approval expired']);
+
+const isLive = ({ needs, status_word }: IntentFilter) =>
+  needs !== undefined || (status_word !== undefined && LIVE.has(status_word));
 
 /** The stored statuses that an intent can have which stands like this. */
 export const STORED: Readonly<Record<StatusWord, readonly IntentStatus[]>> = {
@@ -91,10 +100,10 @@ async function summaryIf(
 ): Promise<IntentSummary | null> {
   const status_word = statusWordNow(context, state);
   if (!fits(state, status_word, filter, is_alone)) return null;
-  const reviewers = await reviewersOf(context, state);
-  if (!isAsked(reviewers, filter)) return null;
   const goal = await goalOf(context, state);
   if (!holdsText([goal, state.tool, state.proposer], filter.text)) return null;
+  const reviewers = await reviewersOf(context, state);
+  if (!isAsked(reviewers, filter)) return null;
   return { ...state, status_word, goal, reviewers };
 }
 
@@ -154,8 +163,8 @@ export async function nextNeeded(context: Context, { needs, after }: NextRequest
   const is_alone = await isAlone(context, needs);
   let intent_id: string | null = null;
   let more = 0;
-  let is_after = after === undefined;
-  for await (const state of allIntents(context, 'proposed')) {
+  let is_after = after === undefined || (await isBefore(context, after, liveSince(context)));
+  for await (const state of liveIntents(context, 'proposed')) {
     const was_after = is_after;
     is_after ||= state.intent_id === after;
     if (!was_after) continue;
@@ -167,13 +176,25 @@ export async function nextNeeded(context: Context, { needs, after }: NextRequest
   return { intent_id, more };
 }
 
-/** Every intent, oldest first unless told, or those of one status. */
+async function isBefore({ store }: Context, intent_id: string, time: string): Promise<boolean> {
+  const state = await store.find('intent', intent_id);
+  return state !== null && state.proposed_at < time;
+}
+
+interface Walk {
+  /** Oldest first unless told. */
+  readonly newest_first?: boolean;
+  /** Only what came after this entry, or before it with the newest first. */
+  readonly beyond?: number | undefined;
+}
+
+/** Every intent, or those of one status. */
 export async function* allIntents(
   { store }: Context,
   status?: IntentStatus,
-  newest_first = false,
+  { newest_first = false, beyond: from }: Walk = {},
 ): AsyncGenerator<IntentState> {
-  for (let beyond: number | undefined; ; ) {
+  for (let beyond = from; ; ) {
     const page: PagedRow<'intent'>[] = await store.page('intent', {
       limit: journeyLimits.scan_rows,
       newest_first,
@@ -183,5 +204,19 @@ export async function* allIntents(
     for (const { state } of page) yield state;
     if (page.length < journeyLimits.scan_rows) return;
     beyond = page.at(-1)!.seq;
+  }
+}
+
+/** Those of one status that may not have expired. What is older than an intent can live is not read. */
+export async function* liveIntents(
+  context: Context,
+  status: 'proposed' | 'approved',
+  { newest_first = false }: Pick<Walk, 'newest_first'> = {},
+): AsyncGenerator<IntentState> {
+  const since = liveSince(context);
+  const beyond = newest_first ? undefined : (await seqAt(context, since)) - 1;
+  for await (const state of allIntents(context, status, { newest_first, beyond })) {
+    if (state.proposed_at >= since) yield state;
+    else if (newest_first) return;
   }
 }

@@ -1,7 +1,7 @@
 import { sha256 } from '../canonical/digest.ts';
 import { canonicalText, type JsonObject } from '../canonical/json.ts';
 import { skimEntry } from '../ledger/entry.ts';
-import { journeyLimits } from '../limits.ts';
+import { journeyLimits, limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Page } from '../store/store.ts';
 import type { Context } from './context.ts';
@@ -24,44 +24,60 @@ export interface Listing<S, T> {
   batch(size: number, beyond: number | undefined): Promise<readonly { seq: number; state: S }[]>;
   /** The time of the entry that brought the row into being. */
   at(state: S): string;
+  /** Nothing that came into being before this time fits. */
+  readonly since?: string | undefined;
   /** What is shown of it; null where it does not fit. */
   shown(state: S): Promise<T | null>;
 }
 
-export interface ListedPage<T> {
-  readonly found: readonly T[];
+/** How a page ends. */
+export interface PageEnd {
   /** Null where there are no more. A page can be shorter than asked for, and yet go on: only so much is looked at for one page. */
   readonly next: string | null;
+  /** How many rows were looked at for it, whether they fit or not. */
+  readonly looked: number;
+}
+
+export interface ListedPage<T> extends PageEnd {
+  readonly found: readonly T[];
 }
 
 /** What a page costs does not depend on how many rows there are. */
 export async function pageOf<S, T>(
   context: Context,
   request: PageRequest,
-  { list, batch, at, shown }: Listing<S, T>,
+  { list, batch, at, since: ever, shown }: Listing<S, T>,
 ): Promise<ListedPage<T>> {
   // Times are no part of what a cursor is bound to: an age such as 2h is another time for each page.
   const { limit, cursor, since, until, ...filter } = request;
   const found: T[] = [];
-  const end = await placeBefore(context, until);
+  const end = until === undefined ? undefined : await seqAt(context, until);
   const place = cursor === undefined ? undefined : await placeOf(context, cursor, list, filter);
   let beyond = end === undefined || place === undefined ? (end ?? place) : Math.min(end, place);
+  let looked = 0;
+  const isTooOld = (time: string) => [since, ever].some((one) => one !== undefined && time < one);
   for (
-    let looked = 0, size = limit + 1;
+    let size = limit + 1;
     looked < journeyLimits.page_looked_at;
-    looked += size, size = Math.max(size, journeyLimits.page_batch)
+    size = Math.max(size, journeyLimits.page_batch)
   ) {
     const rows = await batch(size, beyond);
     for (const { seq, state } of rows) {
-      if (since !== undefined && at(state) < since) return { found, next: null };
-      if (found.length === limit) return { found, next: cursorOf(context, list, filter, beyond!) };
+      if (isTooOld(at(state))) return { found, looked, next: null };
+      if (found.length === limit) return { found, looked, next: cursorOf(context, list, filter, beyond!) };
+      looked += 1;
       const one = await shown(state);
       if (one !== null) found.push(one);
       beyond = seq;
     }
-    if (rows.length < size) return { found, next: null };
+    if (rows.length < size) return { found, looked, next: null };
   }
-  return { found, next: cursorOf(context, list, filter, beyond!) };
+  return { found, looked, next: cursorOf(context, list, filter, beyond!) };
+}
+
+/** What was proposed before this has expired, however long it could live. */
+export function liveSince({ clock }: Context): string {
+  return new Date(clock().getTime() - limits.intent_ttl_s * 1000).toISOString();
 }
 
 /** Whether one of these has this text in it, in any case. Every row fits where no text is asked for. */
@@ -76,9 +92,8 @@ export function newestBefore(limit: number, beyond: number | undefined, by: Page
   return { limit, newest_first: true, ...(by && { by }), ...(beyond !== undefined && { beyond }) };
 }
 
-/** The entry before which everything is earlier than this; undefined for the end of the ledger. */
-async function placeBefore({ store }: Context, until: string | undefined): Promise<number | undefined> {
-  if (until === undefined) return undefined;
+/** The first entry of this time or later; the end of the ledger where there is none. */
+export async function seqAt({ store }: Context, until: string): Promise<number> {
   let [low, high] = [0, (await store.tip()).size];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);

@@ -3,7 +3,7 @@ import { limits } from '../limits.ts';
 import { executorsNow, waitsFor } from './beat.ts';
 import type { Context } from './context.ts';
 import { isSilent } from './life.ts';
-import { allIntents } from './list.ts';
+import { liveIntents } from './list.ts';
 import { inDoubt } from './look.ts';
 import { newestBefore } from './page.ts';
 
@@ -46,12 +46,11 @@ export async function servedNow(context: Context): Promise<Served> {
 /** Newest first, until everything that is older has expired, however long it could live. */
 async function waitingIn(context: Context): Promise<Pick<Queue, 'waiting' | 'oldest_at'>> {
   const now = context.clock();
-  const since_ms = now.getTime() - limits.intent_ttl_s * 1000;
   let waiting = 0;
   let oldest_at: string | null = null;
   let seen = 0;
-  for await (const state of allIntents(context, 'proposed', true)) {
-    if (Date.parse(state.proposed_at) < since_ms || ++seen > limits.queue_counted) break;
+  for await (const state of liveIntents(context, 'proposed', { newest_first: true })) {
+    if (++seen > limits.queue_counted) break;
     if (statusWordOf(state, now) === 'expired') continue;
     waiting += 1;
     oldest_at = state.proposed_at;

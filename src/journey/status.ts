@@ -10,7 +10,7 @@ import { waitsFor } from './beat.ts';
 import { momentOf, notDispatched } from './check.ts';
 import { checkClock } from './clock.ts';
 import { authoritiesFor, type Context, namedIn } from './context.ts';
-import { allIntents, goalOf } from './list.ts';
+import { allIntents, goalOf, liveIntents } from './list.ts';
 import { type InDoubt, inDoubt } from './look.ts';
 import { comparePolicyFiles, type PolicyFilesComparison } from './policy-files.ts';
 import { type Reviewers, reviewersOf } from './reviewers.ts';
@@ -35,7 +35,7 @@ export type StuckNow = NeedsHuman & { readonly execution_id: string };
 export type OrderedNow = NeedsHuman & { readonly waits_for: WaitsFor };
 export type NotRun = NeedsHuman & { readonly code: ReasonCode };
 
-/** Of each list the newest, at most `limits.status_rows`, newest first. */
+/** Of each list the newest, as many as asked for, newest first. */
 export interface Status {
   /** What is wrong with the clock of this machine; null when it fits the ledger. With a wrong one the rest is judged by it. */
   readonly clock: { readonly code: ReasonCode; readonly words: string } | null;
@@ -56,14 +56,22 @@ export interface Status {
   readonly policies: PolicyFilesComparison;
 }
 
+export interface StatusRequest {
+  /** Of each list; `limits.status_rows` unless told. */
+  readonly limit?: number | undefined;
+}
+
 /** What needs a human, now. Whether an approved intent may run is asked of its standing, as everything asks it. */
-export async function statusOf(context: Context): Promise<Status> {
+export async function statusOf(
+  context: Context,
+  { limit = limits.status_rows }: StatusRequest,
+): Promise<Status> {
   const { freezes } = await context.store.system();
   const failed: NeedsHuman[] = [];
-  for await (const state of newest(context, 'failed'))
+  for await (const state of newest(context, 'failed', limit))
     failed.push(await needs(context, state, state.runs.at(-1)?.finished_at));
   const waiting: WaitingNow[] = [];
-  for await (const state of newest(context, 'proposed'))
+  for await (const state of newest(context, 'proposed', limit))
     waiting.push({
       ...(await needs(context, state, null)),
       reviewers: await reviewersOf(context, state),
@@ -73,10 +81,10 @@ export async function statusOf(context: Context): Promise<Status> {
     frozen: freezes,
     shadow: await shadowedServers(context),
     in_doubt: await doubtsNow(context),
-    stuck: await stuckNow(context),
+    stuck: await stuckNow(context, limit),
     failed,
     waiting,
-    ...(await approvedNow(context)),
+    ...(await approvedNow(context, limit)),
     policies: await comparePolicyFiles(context),
   };
 }
@@ -108,10 +116,10 @@ async function doubtsNow(context: Context): Promise<InDoubtNow[]> {
   return found;
 }
 
-async function stuckNow(context: Context): Promise<StuckNow[]> {
+async function stuckNow(context: Context, limit: number): Promise<StuckNow[]> {
   const found: StuckNow[] = [];
   for (const status of ['stuck', 'rolling_back'] as const)
-    for await (const state of newest(context, status)) {
+    for await (const state of newest(context, status, limit)) {
       const { execution_id } = state.runs.at(-1)!;
       found.push({ ...(await needs(context, state, state.rollback?.claimed_at)), execution_id });
     }
@@ -119,14 +127,19 @@ async function stuckNow(context: Context): Promise<StuckNow[]> {
 }
 
 /** What has expired needs no human, and may be many: it is passed over before a limit counts. */
-async function* newest(context: Context, status: IntentStatus): AsyncGenerator<IntentState> {
+async function* newest(context: Context, status: IntentStatus, limit: number): AsyncGenerator<IntentState> {
   const now = context.clock();
-  let left: number = limits.status_rows;
-  for await (const state of allIntents(context, status, true)) {
+  let left = limit;
+  for await (const state of newestFirst(context, status)) {
     if (statusWordOf(state, now) === 'expired') continue;
     if (left-- === 0) return;
     yield state;
   }
+}
+
+function newestFirst(context: Context, status: IntentStatus): AsyncGenerator<IntentState> {
+  const expires = status === 'proposed' || status === 'approved';
+  return (expires ? liveIntents : allIntents)(context, status as never, { newest_first: true });
 }
 
 async function needs(
@@ -149,14 +162,16 @@ async function needs(
 
 type ApprovedNow = Pick<Status, 'approval_expired' | 'ungranted' | 'approved'>;
 
-async function approvedNow(context: Context): Promise<ApprovedNow> {
+/** The three share one walk: a list that is full holds no other one up. */
+async function approvedNow(context: Context, limit: number): Promise<ApprovedNow> {
   const lists = {
     approval_expired: [] as NotRun[],
     ungranted: [] as NotRun[],
     approved: [] as OrderedNow[],
   };
-  for await (const state of newest(context, 'approved')) {
+  for await (const state of newest(context, 'approved', limits.status_rows)) {
     const { list, denial } = await judged(context, state);
+    if (lists[list].length === limit) continue;
     const one = await needs(context, state, state.approvals.at(-1)?.signed_at);
     if (list === 'approved') {
       const { audience } = currentCapability(state, context.clock());

@@ -3,8 +3,9 @@ import { showEffect } from '../display/effect.ts';
 import type { Shown } from '../display/shown.ts';
 import type { WaitsFor } from '../display/unserved.ts';
 import { capabilityNow } from '../gate/capability.ts';
-import type { IntentState } from '../gate/state.ts';
-import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
+import { type CapabilityWord, capabilityWordOf } from '../gate/capability-word.ts';
+import type { IntentState, Run } from '../gate/state.ts';
+import { type RunWord, runWordOf, type StatusWord, statusWordOf } from '../gate/status-word.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { type Entry, openEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
@@ -22,7 +23,7 @@ import {
 import { waitsFor } from './beat.ts';
 import { readerOf } from './contents.ts';
 import type { Context } from './context.ts';
-import { statusWordNow } from './life.ts';
+import { isRunning, statusWordNow } from './life.ts';
 import { review } from './review.ts';
 import { type Reviewers, reviewersOf } from './reviewers.ts';
 
@@ -44,6 +45,12 @@ export interface IntentStory {
   /** Which executors its order waits for; null where no run is ordered that an executor would take. */
   readonly waits_for: WaitsFor | null;
   readonly outputs: readonly Output[];
+  /** What became of each order and each run, in the words of their lists. */
+  readonly capability_words: readonly {
+    readonly capability_id: string;
+    readonly status_word: CapabilityWord;
+  }[];
+  readonly run_words: readonly { readonly execution_id: string; readonly status_word: RunWord }[];
   /** Reports of finished runs that are not in the project. */
   readonly reports_missing: readonly MissingReports[];
   /** What the newest run printed; null where that was not asked for, or there was none. */
@@ -75,6 +82,7 @@ export async function storyOf(
   const asked = isAbsent(story.asked) ? null : await review(context, intent_id);
   return {
     ...told(story, statusWordNow(context, story.intent), await reviewersOf(context, story.intent)),
+    ...wordsOf(story, context.clock(), (run) => isRunning(context, run)),
     waits_for: await orderWaits(context, story.intent),
     shown: asked?.shown ?? null,
     alternates: asked?.alternates ?? [],
@@ -113,6 +121,8 @@ export async function storyInFile({
   const story = await tellIntent(entries, read, before);
   return {
     ...told(story, statusWordOf(story.intent, now), null),
+    // Of processes a file knows nothing.
+    ...wordsOf(story, now, () => false),
     waits_for: null,
     shown: shownFromFile(story),
     alternates: [],
@@ -121,7 +131,27 @@ export async function storyInFile({
   };
 }
 
-type ToldStory = Omit<IntentStory, 'waits_for' | 'shown' | 'alternates' | 'reports_missing' | 'output'>;
+type Words = Pick<IntentStory, 'capability_words' | 'run_words'>;
+
+function wordsOf({ intent, left }: Story, now: Date, isGoing: (run: Run) => boolean): Words {
+  const { capabilities, runs } = intent;
+  return {
+    capability_words: capabilities.map((one) => ({
+      capability_id: one.capability_id,
+      status_word: capabilityWordOf(one, now),
+    })),
+    run_words: left.map(({ execution_id, status }) => {
+      const run = runs.find((one) => one.execution_id === execution_id);
+      const is_running = status === 'claimed' && run !== undefined && isGoing(run);
+      return { execution_id, status_word: runWordOf(status, is_running) };
+    }),
+  };
+}
+
+type ToldStory = Omit<
+  IntentStory,
+  'waits_for' | 'shown' | 'alternates' | 'reports_missing' | 'output' | keyof Words
+>;
 
 function told(
   { intent, asked, told: story, outputs, changes }: Story,

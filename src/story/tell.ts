@@ -3,6 +3,7 @@ import { type JsonObject, parseJson } from '../canonical/json.ts';
 import { openSealed } from '../canonical/sealed.ts';
 import { type Event, isOneOf, parseEvent } from '../event/event.ts';
 import { requireTold } from '../gate/asked.ts';
+import { EXECUTION_KINDS, type RunStatus } from '../gate/execution.ts';
 import { INTENT_KINDS, next } from '../gate/next.ts';
 import type { IntentState } from '../gate/state.ts';
 import { type Envelope, openEnvelope } from '../intent/envelope.ts';
@@ -52,10 +53,17 @@ export interface Story {
   /** Goal, arguments and what would run, as the human approved them. */
   readonly asked: { readonly envelope: Envelope; readonly effect: JsonObject } | Absence;
   readonly told: readonly Told[];
+  /** Where each run left the intent. */
+  readonly left: readonly LeftBy[];
   /** What each run printed, by digest; null where it printed nothing. */
   readonly outputs: readonly Output[];
   /** What it asks for differently than the intent that it replaces; null when that one is not at hand. */
   readonly changes: readonly string[] | null;
+}
+
+export interface LeftBy {
+  readonly execution_id: string;
+  readonly status: RunStatus;
 }
 
 export interface Output {
@@ -70,14 +78,16 @@ export async function tellIntent(
   read: ReadObject,
   before: readonly Entry[] = [],
 ): Promise<Story> {
-  const intent = stateOf(entries) ?? refuse('INTENT_NOT_FOUND');
+  const { intent, left } = folded(entries);
+  if (intent === null) refuse('INTENT_NOT_FOUND');
   const asked = await askedIn(intent, read);
   return {
     intent,
     asked,
     told: await tellEntries(entries, read),
+    left: [...left].map(([execution_id, status]) => ({ execution_id, status })),
     outputs: entries.flatMap((entry) => outputOf(parseEvent(entry))),
-    changes: await changesOf(intent, asked, stateOf(before), read),
+    changes: await changesOf(intent, asked, folded(before).intent, read),
   };
 }
 
@@ -119,13 +129,21 @@ export function printedText(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
 
-function stateOf(entries: readonly Entry[]): IntentState | null {
-  let state: IntentState | null = null;
+interface Folded {
+  readonly intent: IntentState | null;
+  /** By execution. */
+  readonly left: ReadonlyMap<string, RunStatus>;
+}
+
+function folded(entries: readonly Entry[]): Folded {
+  let intent: IntentState | null = null;
+  const left = new Map<string, RunStatus>();
   for (const entry of entries) {
     const event = parseEvent(entry);
-    if (isOneOf(INTENT_KINDS, event)) state = next(state, event, entry.at);
+    if (isOneOf(INTENT_KINDS, event)) intent = next(intent, event, entry.at);
+    if (isOneOf(EXECUTION_KINDS, event)) left.set(event.body.execution_id, intent!.status as RunStatus);
   }
-  return state;
+  return { intent, left };
 }
 
 async function askedIn(state: IntentState, read: ReadObject): Promise<Story['asked']> {

@@ -122,7 +122,7 @@ describe('--json of the commands about goals', () => {
       (all.conversations as never as { correlation_id: string }[]).map((one) => one.correlation_id),
     ).toEqual(expect.arrayContaining(['json-1', 'json-2', 'json-3']));
     const none = await ok(['agent', 'list', '--text', 'no such text']);
-    expect(none).toEqual({ conversations: [], next: null });
+    expect(none).toEqual({ conversations: [], next: null, looked: 0 });
     expect(await ok(['agent', 'replay', 'json-1'])).toMatchObject({
       correlation_id: 'json-1',
       decisions: expect.arrayContaining([expect.objectContaining({ decision: 'DISPATCH' })]),

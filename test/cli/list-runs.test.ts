@@ -137,3 +137,36 @@ interface Runs {
 interface Orders {
   readonly result: { readonly capabilities: readonly { readonly intent_id: string }[] };
 }
+
+it('show says of each order and each run what capabilities and runs say', async () => {
+  const [runs, capabilities] = [await listed('runs'), await listed('capabilities')];
+  const shown = async ({ id }: Intent) => (await project.run('show', id)).stdout;
+  const story = async ({ id }: Intent) =>
+    (answerOf(await project.run('show', id, '--json')) as never as { result: Words }).result;
+  for (const intent of [greeted, failed, ordered]) {
+    const { run_words, capability_words } = await story(intent);
+    for (const { execution_id, status_word } of run_words) {
+      expect(runs.get(execution_id)).toBe(status_word);
+      expect(await shown(intent)).toMatch(new RegExp(`^Run ${execution_id} at .*: ${status_word}$`, 'm'));
+    }
+    for (const { capability_id, status_word } of capability_words) {
+      expect(capabilities.get(capability_id)).toBe(status_word);
+      expect(await shown(intent)).toMatch(new RegExp(`capability ${capability_id}: ${status_word}$`, 'm'));
+    }
+  }
+  expect([runs.size, capabilities.size]).toEqual([2, 3]);
+  expect([...runs.values()].sort()).toEqual(['failed', 'succeeded']);
+});
+
+interface Words {
+  readonly run_words: readonly { readonly execution_id: string; readonly status_word: string }[];
+  readonly capability_words: readonly { readonly capability_id: string; readonly status_word: string }[];
+}
+
+async function listed(command: 'runs' | 'capabilities'): Promise<Map<string, string>> {
+  const { result } = answerOf(await project.run(command, '--json')) as never as {
+    result: Record<string, readonly Record<string, string>[]>;
+  };
+  const id = command === 'runs' ? 'execution_id' : 'capability_id';
+  return new Map(result[command]!.map((row) => [row[id]!, row.status_word!]));
+}

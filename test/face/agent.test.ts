@@ -137,12 +137,19 @@ describe('conversations.list', () => {
     expect(ids(refused)).toEqual(['listed-4', 'listed-3']);
     const more = { status: 'REFUSED' as const, limit: 3, cursor: refused.next! };
     expect(ids(await conversations.list(more))).toEqual(['listed-2', 'listed-1', 'listed-0']);
-    expect(await conversations.list({ user: 'nobody' })).toEqual({ conversations: [], next: null });
+    expect(await conversations.list({ user: 'nobody' })).toEqual({
+      conversations: [],
+      next: null,
+      looked: 0,
+    });
     expect(ids(await conversations.list({ text: 'LINE "X', user: 'tom' }))).toEqual(['listed-3', 'listed-1']);
     expect(ids(await conversations.list({ text: 'to' }))).toEqual(
       expect.arrayContaining(['listed-3', 'listed-1']),
     );
-    expect(await conversations.list({ text: 'no such text' })).toEqual({ conversations: [], next: null });
+    expect(await conversations.list({ text: 'no such text' })).toMatchObject({
+      conversations: [],
+      next: null,
+    });
   });
 
   it('moves a conversation to the status that it comes to', async () => {

@@ -113,7 +113,7 @@ describe('an agent', () => {
     expect((await intents.get(idOf(mine))).proposer).toBe('scout');
     expect((await intents.result(idOf(mine))).status_word).toBe('waiting');
     expect((await intents.list()).intents.map(({ intent_id }) => intent_id)).toEqual([mine.intent_id]);
-    expect(await intents.list({ proposer: 'probe' })).toEqual({ intents: [], next: null });
+    expect(await intents.list({ proposer: 'probe' })).toEqual({ intents: [], next: null, looked: 0 });
     const about = idOf(other);
     const asked: readonly (() => Promise<unknown>)[] = [
       () => intents.get(about),

@@ -29,7 +29,7 @@ it('every answer of ledger, of a story and of a status is what its schema says',
   };
 
   const { entries } = await ledger.entries({ subject: intent_id, with_decisions: true });
-  shows('entries', { entries, next: null });
+  shows('entries', { entries, next: null, looked: entries.length });
   shows('entries', await ledger.entries({ limit: 3 }));
   const head = await ledger.head();
   shows('since', await ledger.since({ from: 0 }));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Request } from '../../src/keyturn.ts';
+import { limits } from '../../src/limits.ts';
 import { sealedCursor } from '../support/cursor.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { agent, authority, human, proposeSay } from './authority.ts';
@@ -37,6 +38,26 @@ async function some() {
 }
 
 describe('a list of intents', () => {
+  it('looks at nothing that is older than an intent can live, where only what lives fits', async () => {
+    let now = new Date();
+    const p = await authority(() => now);
+    const { keyturn } = p;
+    const old = await proposeSay(p, { declared_goal: 'Old.' });
+    now = new Date(now.getTime() + limits.intent_ttl_s * 1000 + 1);
+    await human(p, 'bob');
+    const { intent_id } = await proposeSay(p, { declared_goal: 'New.' });
+    for (const filter of [{ status_word: 'waiting' }, { needs: 'bob' }] as const)
+      expect(await keyturn.intents.list(filter)).toMatchObject({
+        intents: [{ intent_id }],
+        next: null,
+        looked: 1,
+      });
+    for (const after of [undefined, old.intent_id])
+      expect(await keyturn.intents.next({ needs: 'bob', after })).toEqual({ intent_id, more: 0 });
+    expect((await keyturn.system.status()).waiting).toMatchObject([{ intent_id }]);
+    expect((await keyturn.intents.list({ status_word: 'expired' })).intents).toHaveLength(1);
+  });
+
   it('holds what fits every filter, newest first', async () => {
     const { list } = await some();
     const found = async (filter: Filter) => (await list(filter)).found;

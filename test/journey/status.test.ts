@@ -41,6 +41,18 @@ describe('the status of a project', () => {
     expect(status.policies.words).toBeNull();
   });
 
+  it('tells as many of each list as were asked for, and hides none behind another', async () => {
+    const p = await authority();
+    const ready = await granted(p, { declared_goal: 'Run me.' });
+    for (let i = 0; i < 3; i++) await proposeSay(p);
+    const bare = [await proposeSay(p), await proposeSay(p)];
+    for (const one of bare) await p.keyturn.intents.approve({ ...one, signer: p.ada });
+    const status = await p.keyturn.system.status({ limit: 1 });
+    expect(status.waiting).toHaveLength(1);
+    expect(ids(status.ungranted)).toEqual([bare[1]!.intent_id]);
+    expect(ids(status.approved)).toEqual([ready.intent_id]);
+  });
+
   it('agrees with the check of the gate about what may run', async () => {
     const p = await authority();
     const bob = await human(p, 'bob');

@@ -32,6 +32,22 @@ const readerOf =
 const now = new Date();
 
 describe('the story of an intent', () => {
+  it('says what became of each order and each run, as their lists do', async () => {
+    const p = await authority();
+    const { entries } = await ran(p);
+    const read = readerOf(p);
+    const words = async (upTo: string, at = now) => {
+      const end = entries.findIndex(({ kind }) => kind === upTo) + 1;
+      const story = await storyInFile({ entries: entries.slice(0, end), read, now: at });
+      return [...story.capability_words, ...story.run_words].map(({ status_word }) => status_word);
+    };
+    const later = new Date(Date.parse(entries[0]!.at) + 3_700_000);
+    expect(await words('order.given', new Date(entries[0]!.at))).toEqual(['ordered']);
+    expect(await words('order.given', later)).toEqual(['lapsed']);
+    expect(await words('execution.claimed', later)).toEqual(['spent', 'IN DOUBT']);
+    expect(await words('execution.finished', later)).toEqual(['spent', 'succeeded']);
+  });
+
   it('says which of its parts are not there, and why, and goes on without them', async () => {
     const p = await authority();
     const { state, entries } = await ran(p);

@@ -6,6 +6,7 @@ import type { Answer, Call, Options } from '../answer.ts';
 import { type ConversationAnswer, nextCommand } from '../conversation.ts';
 import { counted } from '../counted.ts';
 import { actAs, whoActs } from '../human.ts';
+import { filledPage, pageLines } from '../list-page.ts';
 import { listLines } from '../list-table.ts';
 import { meantBy } from '../operand.ts';
 import { type Paint, stdoutPainter } from '../paint.ts';
@@ -38,11 +39,10 @@ export function list(call: Call): Promise<Answer> {
     ...(cursor !== undefined && { cursor }),
   };
   return reading(call, async (keyturn) => {
-    const result = await keyturn.conversations.list(request);
-    const { conversations, next } = result;
-    const more = next === null ? [] : [`There may be more: add --cursor ${next}`];
-    const lines = conversations.length === 0 ? ['No conversations.'] : overview(conversations);
-    return { result, lines: [...lines, ...more] };
+    const result = await filledPage('conversations', request, (one) => keyturn.conversations.list(one));
+    const { conversations } = result;
+    const rows = conversations.length === 0 ? [] : overview(conversations);
+    return { result, lines: pageLines(result, rows, { what: 'conversations', cursor }) };
   });
 }
 

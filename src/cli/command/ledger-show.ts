@@ -4,6 +4,7 @@ import { cliLimits, limits } from '../../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { readInput } from '../input.ts';
+import { filledPage, pageLines } from '../list-page.ts';
 import { type Opened, reading } from '../project.ts';
 import { entryLines, storyLines } from '../story.ts';
 import { timeOf } from '../time.ts';
@@ -47,10 +48,10 @@ function showHere(call: Call): Promise<Answer> {
     const result = await entriesAbout(keyturn, subject, filter);
     const { entries, next } = result;
     if (subject !== undefined && next === null) requireAny(entries);
+    if (entries.length === 0) return { result, lines: pageLines(result, [], { what: 'entries', cursor }) };
     const more = next === null ? [] : [`There are earlier entries: add --cursor ${next}`];
-    const none = entries.length === 0 ? ['No entries.'] : [];
     // The newest last, as a log: a page ends where the eye is.
-    return { result, lines: [...more, ...none, ...entries.toReversed().flatMap(entryLines)] };
+    return { result, lines: [...more, ...entries.toReversed().flatMap(entryLines)] };
   });
 }
 
@@ -59,8 +60,8 @@ type Page = Result<'ledger.entries'>;
 
 /** What has exactly this id comes first, then what it is the beginning of: of an intent's id, then of a conversation's. */
 async function entriesAbout(keyturn: Opened, subject: string | undefined, filter: Filter): Promise<Page> {
-  if (subject === undefined) return keyturn.ledger.entries(filter);
-  return keyturn.ledger.entries({ ...filter, subject: await subjectOf(keyturn, subject) });
+  const asked = subject === undefined ? filter : { ...filter, subject: await subjectOf(keyturn, subject) };
+  return filledPage('entries', asked, (one) => keyturn.ledger.entries(one));
 }
 
 async function subjectOf(keyturn: Opened, named: string): Promise<string> {

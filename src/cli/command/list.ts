@@ -3,6 +3,7 @@ import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { stdoutColumns } from '../fold.ts';
+import { filledPage, pageLines } from '../list-page.ts';
 import { intentLines, listLines, type TableLook } from '../list-table.ts';
 import { meantBy } from '../operand.ts';
 import { stdoutPainter } from '../paint.ts';
@@ -19,8 +20,11 @@ export function list(call: Call): Promise<Answer> {
     ...(needs !== undefined && { needs }),
   };
   return reading(call, async (keyturn) => {
-    const result = await keyturn.intents.list(request);
-    return { result, lines: listed(result, intentLines(result.intents, stdoutTable(new Date())), 'intents') };
+    const result = await filledPage('intents', request, (one) => keyturn.intents.list(one));
+    return {
+      result,
+      lines: listed(call, 'intents', result, intentLines(result.intents, stdoutTable(new Date()))),
+    };
   });
 }
 
@@ -34,8 +38,9 @@ export function runs(call: Call): Promise<Answer> {
   };
   return reading(call, async (keyturn) => {
     const intent_id = intent === undefined ? undefined : await meantBy(keyturn, 'intent', intent);
-    const result = await keyturn.runs.list({ ...request, ...(intent_id !== undefined && { intent_id }) });
-    return { result, lines: listed(result, runLines(result.runs), 'runs') };
+    const asked = { ...request, ...(intent_id !== undefined && { intent_id }) };
+    const result = await filledPage('runs', asked, (one) => keyturn.runs.list(one));
+    return { result, lines: listed(call, 'runs', result, runLines(result.runs)) };
   });
 }
 
@@ -62,8 +67,8 @@ export function capabilities(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
     const intent_id = intent === undefined ? undefined : await meantBy(keyturn, 'intent', intent);
     const asked = { ...request, ...(intent_id !== undefined && { intent_id }) };
-    const result = await keyturn.runs.capabilities(asked);
-    return { result, lines: listed(result, capabilityLines(result.capabilities), 'capabilities') };
+    const result = await filledPage('capabilities', asked, (one) => keyturn.runs.capabilities(one));
+    return { result, lines: listed(call, 'capabilities', result, capabilityLines(result.capabilities)) };
   });
 }
 
@@ -101,10 +106,13 @@ export function countOf(
   return count;
 }
 
-/** Only the headings: there is none. */
-function listed({ next }: { readonly next: string | null }, lines: string[], what: string): string[] {
-  const more = next === null ? [] : [`There may be more: add --cursor ${next}`];
-  return [...(lines.length <= 1 ? [`No ${what}.`] : lines), ...more];
+function listed(
+  { options: { cursor } }: Call,
+  what: string,
+  page: Parameters<typeof pageLines>[0],
+  [head = '', ...rows]: string[],
+): string[] {
+  return pageLines(page, rows.length === 0 ? [] : [head, ...rows], { what, cursor });
 }
 
 /** A list on standard output. */

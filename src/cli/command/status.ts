@@ -1,6 +1,6 @@
 import { visible } from '../../canonical/visible.ts';
 import { type Freeze, freezeWords, hasNoExecutor, isUnserved, type Result } from '../../keyturn.ts';
-import { cliLimits, limits } from '../../limits.ts';
+import { cliLimits } from '../../limits.ts';
 import { explain, type ReasonCode } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval, resumeCommand } from '../conversation.ts';
@@ -11,13 +11,16 @@ import { stdoutTable } from './list.ts';
 
 type Status = Result<'system.status'>;
 
+/** One more than is printed: whether there are more. */
+const ASKED = cliLimits.status_rows + 1;
+
 /**
  * What needs a human. A wrong clock, what is frozen and what is in doubt come first and loudly: nothing goes on, or something
  * may have happened without a record.
  */
 export function status(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const result = await keyturn.system.status();
+    const result = await keyturn.system.status({ limit: ASKED });
     const short = shortIds(idsIn(result));
     const ungranted: string[] = [];
     for (const one of result.ungranted) ungranted.push(await nextOf(keyturn, one, short(one.intent_id)));
@@ -188,7 +191,7 @@ function section(title: string, items: readonly string[]): string[] {
 }
 
 function heading(title: string, { length }: readonly unknown[]): string {
-  return `${title} (${length === limits.status_rows ? `${length} or more` : length}):`;
+  return `${title} (${length > cliLimits.status_rows ? `more than ${cliLimits.status_rows}` : length}):`;
 }
 
 function indented(lines: readonly string[], { length }: readonly unknown[]): string[] {

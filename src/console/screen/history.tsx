@@ -33,6 +33,7 @@ function History(_: { readonly id: string }) {
   const [status_word, setStatusWord] = useState<StatusWord | ''>('');
   const [more, setMore] = useState<readonly QueueItem[]>([]);
   const [next, setNext] = useState<string | null>(null);
+  const [looked, setLooked] = useState(0);
   const running = useRunning();
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
@@ -49,15 +50,20 @@ function History(_: { readonly id: string }) {
   useEffect(() => {
     setMore([]);
     setNext(told.value?.next ?? null);
+    setLooked(told.value?.looked ?? 0);
   }, [told.value]);
   const goOn = async () => {
     if (next === null) return;
     const page = await api.intents.list({ ...asked, cursor: next });
     setMore([...more, ...page.intents]);
     setNext(page.next);
+    setLooked(looked + page.looked);
   };
   return (
-    <PageFrame title="History" told={{ ...told, value: told.value ?? { intents: [], next: null } }}>
+    <PageFrame
+      title="History"
+      told={{ ...told, value: told.value ?? { intents: [], next: null, looked: 0 } }}
+    >
       {({ intents }) => (
         <>
           <search>
@@ -109,7 +115,11 @@ function History(_: { readonly id: string }) {
               );
             })}
           </ul>
-          {told.value && intents.length === 0 && <p class="dim">Nothing fits.</p>}
+          {told.value && intents.length + more.length === 0 && (
+            <p class="dim">
+              {next === null ? 'Nothing fits.' : `None so far: the newest ${looked} were looked at.`}
+            </p>
+          )}
           {next !== null && (
             <button type="button" class="act" onClick={() => void goOn()}>
               Older
