@@ -22,7 +22,7 @@ import { root, runBin, setup } from './setup.mjs';
 const AUDIT = 'src/audit/index.ts';
 
 const ENTRIES = {
-  keyturn: 'src/keyturn.ts',
+  keyturn: 'src/index.ts',
   audit: AUDIT,
   'sql-runner': 'src/effect/sql/runner.ts',
   'starter-process': 'src/effect/starter-process.ts',
@@ -192,7 +192,7 @@ function keepPublicTypes(folder) {
     for (const name of names)
       if (name.startsWith('.')) visit(join(dirname(file), name).replace(/\.[jt]s$/, '.d.ts'));
   };
-  for (const entry of ['keyturn.d.ts', 'audit/index.d.ts', 'client/client.d.ts']) visit(entry);
+  for (const entry of ['index.d.ts', 'audit/index.d.ts', 'client/client.d.ts']) visit(entry);
   for (const file of filesIn(folder)) if (!reached.has(file)) rmSync(join(folder, file));
 }
 

@@ -7,6 +7,7 @@ import { furnish, open, screensOf } from '../test/console/screens.ts';
 import { openStage } from '../test/console/stage.ts';
 import { statesOf } from '../test/console/states.ts';
 import { build } from './build.mjs';
+import { shootPlayground } from './playground-shot.mjs';
 import { root } from './setup.mjs';
 
 const OUT = join(root, 'docs/console');
@@ -65,3 +66,4 @@ try {
 } finally {
   await stage.close();
 }
+await shootPlayground(OUT);

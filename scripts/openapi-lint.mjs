@@ -16,11 +16,11 @@ const WORDS = ['lint', 'openapi.json', '--extends=recommended', '--format=stylis
 const issuer = 'https://issuer.example';
 
 register();
-const { Keyturn } = await import('../src/keyturn.ts');
+const { Keyturn, makeKey } = await import('../src/keyturn.ts');
 const { serve } = await import('../src/serve/serve.ts');
 
 async function documentOf(at) {
-  const key = await Keyturn.makeKey('ada', '/', 'correct horse battery');
+  const key = await makeKey('ada', '/', 'correct horse battery');
   const keyturn = await Keyturn.init({ at, key });
   const { token, digest } = Keyturn.makeToken('bot');
   const signer = key.signer;

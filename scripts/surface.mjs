@@ -28,34 +28,97 @@ export function surfacePage() {
   const checker = program.getTypeChecker();
   const parts = found.map(([entry, path]) => {
     const module = checker.getSymbolAtLocation(program.getSourceFile(path));
-    const names = checker.getExportsOfModule(module).sort((a, b) => (a.name < b.name ? -1 : 1));
-    const told = names.map((one) => exported(checker, one)).sort(byKind);
-    return `## import from '${entry}'\n\n${block(told.map(({ text }) => text).join('\n'))}`;
+    const exports = checker.getExportsOfModule(module);
+    const named = reachedFrom(checker, exports).filter(
+      (one) => !exports.some(({ name }) => name === one.name),
+    );
+    return `## import from '${entry}'\n\n${told(checker, exports)}\n\nWhat these name, which has no import of its own:\n\n${told(checker, named)}`;
   });
   return `\n${parts.join('\n\n')}\n`;
 }
+
+const told = (checker, symbols) =>
+  block(
+    symbols
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map((one) => exported(checker, one))
+      .sort(byKind)
+      .map(({ text }) => text)
+      .join('\n'),
+  );
+
+/** What these name is told as well, and what that names. Further away everything is inside, and the compiler can say it. */
+const FAR = 2;
+
+function reachedFrom(checker, symbols) {
+  const reached = new Map();
+  let from = symbols;
+  for (let far = 0; far < FAR; far++) {
+    from = from.flatMap((one) => namedBy(checker, one)).filter(({ name }) => !reached.has(name));
+    for (const one of from) reached.set(one.name, one);
+  }
+  return [...reached.values()];
+}
+
+/** The interfaces and types of src/ that one names. */
+function namedBy(checker, symbol) {
+  const [node] = meantBy(checker, symbol).declarations;
+  const text = exported(checker, symbol).text.replace(/"[^"]*"|'[^']*'|\/\*.*?\*\//g, '');
+  const names = [...new Set(text.match(/\b[A-Z]\w*[a-z]\w*\b/g))];
+  return names
+    .map((name) => checker.resolveName(name, node, ts.SymbolFlags.Type, false))
+    .filter((found) => found !== undefined)
+    .map((found) => meantBy(checker, found))
+    .filter(({ declarations }) => declarations?.every(isOurs));
+}
+
+const isOurs = (node) =>
+  node.getSourceFile().fileName.startsWith(join(root, 'src/')) &&
+  (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node));
 
 const KINDS = ['class', 'function', 'const', 'interface', 'type'];
 const byKind = (a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind);
 
 const block = (text) => `\`\`\`ts\n${text}\n\`\`\``;
 
+const meantBy = (checker, symbol) =>
+  symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+
 function exported(checker, symbol) {
-  const meant = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
-  const [node] = meant.declarations;
+  const [node] = meantBy(checker, symbol).declarations;
   const { name } = symbol;
   const typed = () => typeText(checker, node);
   if (ts.isClassDeclaration(node)) return { kind: 'class', text: classText(checker, name, node) };
   if (ts.isInterfaceDeclaration(node))
     return { kind: 'interface', text: `interface ${name} ${written(node)}` };
+  if (ts.isTypeAliasDeclaration(node) && isMadeOfCode(node))
+    return { kind: 'interface', text: `interface ${name} ${members(checker, node)}` };
   if (ts.isTypeAliasDeclaration(node)) return { kind: 'type', text: `type ${name} ${written(node)}` };
   if (ts.isFunctionDeclaration(node))
     return { kind: 'function', text: `function ${name}${signature(node)};` };
   return { kind: 'const', text: `const ${name}: ${typed()};` };
 }
 
+/** `ReturnType<typeof f>` says nothing to a reader. */
+const isMadeOfCode = ({ type }) => type.getText().startsWith('ReturnType<typeof');
+
+/** Each member of a type that is only in the code, with what is said of it there. */
+function members(checker, node) {
+  const all = checker
+    .getTypeAtLocation(node)
+    .getProperties()
+    .map((one) => {
+      const about = ts.displayPartsToString(one.getDocumentationComment(checker)).replace(/\s+/g, ' ');
+      const text = checker.typeToString(checker.getTypeOfSymbolAtLocation(one, node), undefined, FLAGS);
+      return `${about && `  /** ${about} */\n`}  ${one.name}: ${text};`;
+    });
+  return `{\n${all.join('\n')}\n}`;
+}
+
 const FLAGS =
-  ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope | ts.TypeFormatFlags.WriteArrowStyleSignature;
+  ts.TypeFormatFlags.NoTruncation |
+  ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope |
+  ts.TypeFormatFlags.WriteArrowStyleSignature;
 
 /** What was written down says more than what the compiler makes of it. */
 function typeText(checker, node) {
@@ -67,8 +130,15 @@ function typeText(checker, node) {
 
 function signature({ typeParameters, parameters, type }, to = ': ') {
   const generic = typeParameters ? `<${typeParameters.map((one) => one.getText()).join(', ')}>` : '';
-  const taken = parameters.map((one) => oneLine(one.getText())).join(', ');
+  const taken = parameters.map(parameter).join(', ');
   return `${generic}(${taken})${to}${type ? oneLine(type.getText()) : 'unknown'}`;
+}
+
+/** What is taken apart at once has no name of its own, and its type says what it has. */
+function parameter(one) {
+  const { name, type, initializer } = one;
+  if (!ts.isObjectBindingPattern(name)) return oneLine(one.getText());
+  return `asked${initializer ? '?' : ''}: ${oneLine(type.getText())}`;
 }
 
 const oneLine = (text) =>

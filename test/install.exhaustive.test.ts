@@ -58,6 +58,23 @@ describe('the package, from the registry', () => {
     }
   });
 
+  it('has a README whose links and picture work on a page elsewhere', () => {
+    const [folder, tree] = [
+      join(place, 'node_modules/keyturn'),
+      readFileSync(join(ROOT, 'README.md'), 'utf8'),
+    ];
+    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const links = [...readFileSync(join(folder, 'README.md'), 'utf8').matchAll(/\]\(([^)]+)\)/g)];
+    expect(links.length).toBe([...tree.matchAll(/\]\(/g)].length);
+    for (const [, link] of links) {
+      const [, path] = /^https:\/\/unpkg\.com\/keyturn@([^#]+)(#.*)?$/.exec(link!) ?? [];
+      expect(path, link).toMatch(new RegExp(`^${version.replaceAll('.', '\\.')}/`));
+      expect(existsSync(join(folder, path!.slice(version.length + 1))), link).toBe(true);
+    }
+    // The tree keeps links that work in a clone.
+    expect(tree).toContain('](docs/console/');
+  });
+
   it('has declarations that a strict program compiles with', () => {
     writeFileSync(
       join(place, 'program.ts'),

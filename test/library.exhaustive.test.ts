@@ -57,7 +57,7 @@ describe('docs/library.md', () => {
         ROOT,
       ).options,
       incremental: false,
-      paths: { keyturn: ['./src/keyturn.ts'] },
+      paths: { keyturn: ['./src/index.ts'] },
     };
     const host = ts.createCompilerHost(options);
     const { fileExists, readFile } = host;

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, release } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { Keyturn } from '../../src/keyturn.ts';
+import { migrateStore } from '../../src/keyturn.ts';
 import { type Server, startServer } from '../../test/support/postgres-server.ts';
 import { type Row, tableOf } from '../table.ts';
 import { median } from '../timing.ts';
@@ -45,7 +45,7 @@ async function pairOf(peer: Peer, folder: string, keyturn: string, server: Serve
       await client.query(`CREATE DATABASE ${name}`);
       await client.end();
       const url = server.url({ database: name });
-      if (side === 'keyturn') await Keyturn.migrateStore({ url });
+      if (side === 'keyturn') await migrateStore({ url });
       return { root, url };
     },
   };

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type JsonObject, parseJson } from '../canonical/json.ts';
 import { visible } from '../canonical/visible.ts';
-import { planBytesMax, runEditor } from '../keyturn.ts';
+import { runEditor } from '../keyturn.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { readInput } from './input.ts';
 
@@ -19,7 +20,7 @@ export async function edited(value: JsonObject): Promise<JsonObject> {
     writeFileSync(path, textOf(value), { mode: 0o600, flag: 'wx' });
     if (!(await runEditor(editor, path, terminal)))
       refuse('CONFIRMATION_DECLINED', 'The editor ended with an error, so nothing was changed.');
-    return requireObject(parseJson(readInput(path, planBytesMax), planBytesMax));
+    return requireObject(parseJson(readInput(path, limits.json_bytes), limits.json_bytes));
   } finally {
     closeSync(terminal);
     rmSync(folder, { recursive: true, force: true });

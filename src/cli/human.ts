@@ -2,11 +2,14 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import {
   activeCredentials,
+  chooserOf,
+  elsewhere,
   type Face,
   type IntentState,
-  Keyturn,
   type Principal,
   type ReasonCode,
+  rehearseAct,
+  requirePassphrase,
   type Signer,
 } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
@@ -69,7 +72,7 @@ export async function possible<T>(
   const person = (await keyturn.people.list()).principals.find((one) => one.name === name);
   const key = person && activeCredentials(person).find(({ kind }) => kind === 'key');
   // Without an enrolled key there is nothing to rehearse with: opening the key file says why.
-  if (key) await Keyturn.rehearse({ name, public_key: key.public_key }, like);
+  if (key) await rehearseAct({ name, public_key: key.public_key }, like);
   return { name, act };
 }
 
@@ -142,7 +145,7 @@ export async function newKey(
 ): Promise<Signer> {
   if (host.createKey && layout) return host.createKey(name, await newPassphrase(terminal, name, layout.root));
   const path = file ?? refuse('USAGE', 'The new key needs a file.');
-  return Keyturn.elsewhere.createKeyFile(name, path, await newPassphrase(terminal, name, dirname(path)));
+  return elsewhere.createKeyFile(name, path, await newPassphrase(terminal, name, dirname(path)));
 }
 
 /** A new passphrase, typed twice. One that is weak, or typed differently the second time, can be chosen again. */
@@ -155,7 +158,7 @@ export function newPassphrase(terminal: Terminal, name: string, at: string): Pro
 async function choosePassphrase(terminal: Terminal, name: string, at: string): Promise<Buffer> {
   const passphrase = await terminal.askSecret(`New passphrase for ${name}: `);
   try {
-    await Keyturn.requirePassphrase(name, at, passphrase);
+    await requirePassphrase(passphrase, chooserOf(name, at));
     const again = await terminal.askSecret('The same again: ');
     const is_same = again.equals(passphrase);
     again.fill(0);

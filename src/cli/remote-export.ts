@@ -1,4 +1,4 @@
-import { Keyturn, type RemoteLogin } from '../keyturn.ts';
+import { elsewhere, type RemoteLogin } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 import type { AskedRemotely } from './remote-look.ts';
 
@@ -17,7 +17,7 @@ export async function exportedTo(
   if (!isBytes(answer)) return refuse('SERVICE_FOREIGN', 'The export is no stream of bytes.');
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
-  const verifying = Keyturn.elsewhere.verifyExport(readable, ledger_key ?? '').then((found) => {
+  const verifying = elsewhere.verifyExport(readable, ledger_key ?? '').then((found) => {
     const { head, size, from, objects } = found;
     if (head.origin !== ledger || head.size !== size || from !== 0) refuse('LEDGER_OTHER');
     if ((objects !== null) !== with_objects)

@@ -4,20 +4,23 @@ import {
   actionOf,
   areAllDrawn,
   audienceOf,
+  canonicalScope,
   comparedDiffs,
+  elsewhere,
   executorIn,
   type Face,
   hasDiffs,
   includes,
   isSealedAs,
-  Keyturn,
   neededScope,
   onlyKeyOf,
+  parseConditions,
   type RemoteLogin,
   type Request,
   type Result,
   sealedPolicies,
   sealedProposal,
+  showEffect,
   withTheirDiffs,
 } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
@@ -123,7 +126,7 @@ export function lookingAt(face: Face, login: RemoteLogin): RemoteLooks {
   const get = async (request: Request<'simulations.get'>) => {
     const told = await face.simulations.get(request);
     const { definition, status, registered, registered_version } = told;
-    const own = await Keyturn.elsewhere.sealedSimulation(definition, status);
+    const own = await elsewhere.sealedSimulation(definition, status);
     const { id, version } = definition;
     if (own.digest !== told.digest || id !== request.id)
       refuse('ACT_OTHER', 'The service shows another simulation than its digest covers.');
@@ -137,7 +140,7 @@ export function lookingAt(face: Face, login: RemoteLogin): RemoteLooks {
     const told = await face.simulations.bound(request);
     const { id } = request;
     const { sealed } = seen.get(`simulation ${id}`) ?? other('nothing of it was shown');
-    const own = await Keyturn.elsewhere.sealedActivation(definitions.get(id)!, told.value);
+    const own = await elsewhere.sealedActivation(definitions.get(id)!, told.value);
     if (own.bound !== told.digest)
       refuse('ACT_OTHER', 'The service shows other programs than its digest covers.');
     const { principals } = await face.people.list();
@@ -149,7 +152,7 @@ export function lookingAt(face: Face, login: RemoteLogin): RemoteLooks {
   };
   // What is proposed is what the file here says, and not what a service reads in it.
   const read = async ({ plan, config = null }: Request<'plans.read'>): Promise<Result<'plans.read'>> => {
-    const found = await Keyturn.elsewhere.readPlan({ plan, config });
+    const found = await elsewhere.readPlan({ plan, config });
     return 'spec' in found ? { spec: found.spec } : { problems: found.problems };
   };
   return {
@@ -175,9 +178,9 @@ export function lookingAt(face: Face, login: RemoteLogin): RemoteLooks {
 /** In the one form in which they are covered by a digest. */
 function boundsOf({ scope, tool_category, conditions }: Request<'intents.offer'>, needs: object): Json {
   return {
-    scope: (scope === undefined ? needs : Keyturn.scopeOf(scope)) as Json,
+    scope: (scope === undefined ? needs : canonicalScope(scope)) as Json,
     tool_category: tool_category ?? null,
-    conditions: Keyturn.conditionsOf(conditions ?? {}) as Json,
+    conditions: parseConditions(conditions ?? {}) as Json,
   };
 }
 
@@ -214,8 +217,8 @@ async function reviewed(
     action: actionOf(effect),
     ...(called !== null && { audience: audienceOf(ledger, called) }),
   };
-  const own = Keyturn.showEffect(effect);
-  const alternates = alternate_effects.map((one) => Keyturn.showEffect(one));
+  const own = showEffect(effect);
+  const alternates = alternate_effects.map((one) => showEffect(one));
   if (effect.kind !== 'plan') return { review: { ...told, shown: own, alternates }, seen: { sealed: act } };
   const shown = await compared(face, effect, withTheirDiffs(own, told.shown), told.intent);
   const in_part = !areAllDrawn(effect, shown);

@@ -1,6 +1,15 @@
 import type { Asking } from '../client/ask.ts';
 import { VERBS } from '../face/verbs.ts';
-import { type Face, Keyturn, type Passphrase, type RemoteLogin, readLogin, type Signer } from '../keyturn.ts';
+import {
+  type Face,
+  Keyturn,
+  openHeadOf,
+  openKeyFile,
+  type Passphrase,
+  type RemoteLogin,
+  readLogin,
+  type Signer,
+} from '../keyturn.ts';
 import { cliLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type Route, routesOf } from '../serve/route.ts';
@@ -63,7 +72,7 @@ export function requirePinnedHead(
   { ledger, ledger_key }: Pick<RemoteLogin, 'ledger' | 'ledger_key'>,
 ): void {
   try {
-    if (Keyturn.verifyHead(text, verifier, ledger_key ?? '').origin === ledger) return;
+    if (openHeadOf(text, verifier, ledger_key ?? '').origin === ledger) return;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
   }
@@ -74,7 +83,7 @@ export function requirePinnedHead(
 function unlock({ name, key_file }: RemoteLogin, who: string, passphrase: Passphrase): Promise<Signer> {
   if (who !== name)
     refuse('KEY_FILE_INVALID', `This account is logged in as ${name}, and has no key of ${who}.`);
-  return Keyturn.openKeyFile(name, key_file, passphrase);
+  return openKeyFile(name, key_file, passphrase);
 }
 
 type Methods = Record<string, Record<string, (request?: object) => Promise<unknown>>>;

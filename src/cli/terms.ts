@@ -1,5 +1,5 @@
 import { isDigest } from '../canonical/digest.ts';
-import { type Conditions, Keyturn, type ResourceScope } from '../keyturn.ts';
+import { type Conditions, canonicalScope, parseConditions, type ResourceScope } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 
 /** `--scope`, once for each thing that may be reached. Nothing is added to what was typed. */
@@ -17,7 +17,7 @@ export function scopeOf(words: readonly string[] | undefined): ResourceScope | u
       `"${unknown.slice(0, 60)}" is not a scope: read=PATH, write=PATH, network, unconfined, pipeline=NAME or nothing.`,
     );
   const [network, unconfined] = [words.includes('network'), words.includes('unconfined')];
-  return Keyturn.scopeOf({ unconfined, network, read, write, pipelines });
+  return canonicalScope({ unconfined, network, read, write, pipelines });
 }
 
 const FLAGS: ReadonlySet<string> = new Set(['network', 'unconfined', 'nothing']);
@@ -34,7 +34,7 @@ export function conditionsOf(words: readonly string[] | undefined): Conditions |
       Object.assign(found, { [name]: READERS[name](value) });
     }
   }
-  return Keyturn.conditionsOf(found);
+  return parseConditions(found);
 }
 
 type Found = { -readonly [K in keyof Conditions]: Conditions[K] };

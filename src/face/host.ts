@@ -22,6 +22,7 @@ import { notifyPositions } from '../project/notify-file.ts';
 import { configureServer } from '../project/server-file.ts';
 import { ownServiceState } from '../project/service-state.ts';
 import { keepTokenUses, sharedTokenUses } from '../project/token-uses.ts';
+import type { ReasonCode } from '../refusal.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { OpenProject } from './verb.ts';
 
@@ -65,7 +66,7 @@ export function hostOf(
     /** Another number whenever something was written since; null where the store cannot tell at once. */
     written: () => store.written?.() ?? null,
     /** Why the last commit of this process did not reach the disk; null where it did. A file that failed once takes no more from it. */
-    writeFailure: () => context.writing.failed,
+    writeFailure: (): ReasonCode | null => context.writing.failed,
 
     /** The names that have a key file here, each with its files. */
     keyFiles: () => humanKeyFiles(layout),

@@ -9,7 +9,7 @@ import { createDurably, syncFolder } from '../durable/file.ts';
 import { rememberedFile } from '../effect/file-key.ts';
 import { type OpenKey, type Signer, signerOf } from '../identity/act.ts';
 import { type HumanKey, openKey, readHumanKey } from '../identity/keyfile.ts';
-import type { Passphrase } from '../identity/passphrase.ts';
+import { forgetting, type Passphrase } from '../identity/passphrase.ts';
 import { hasKey, type Principal, requireHuman } from '../identity/principal.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
@@ -217,9 +217,9 @@ export function requireKeyFile(name: string, path: string): void {
   }
 }
 
-/** Opens a key file wherever it is. Whether its key is enrolled, a service asks. */
+/** Opens a key file wherever it is; bytes of a passphrase are cleared. Whether its key is enrolled, a service asks. */
 export function openKeyFile(name: string, path: string, passphrase: Passphrase): Promise<OpenKey> {
-  return openKey(name, readKeyFile(path), passphrase);
+  return forgetting(passphrase, () => openKey(name, readKeyFile(path), passphrase));
 }
 
 function readKeyFile(path: string): Uint8Array {

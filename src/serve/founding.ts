@@ -2,7 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { sha256 } from '../canonical/digest.ts';
-import { type HumanKey, Keyturn, type Passkey, type Proof, requireMadeBy, verifyProof } from '../keyturn.ts';
+import {
+  type HumanKey,
+  Keyturn,
+  type Passkey,
+  type Proof,
+  requireLabel,
+  requireMadeBy,
+  requireName,
+  verifyProof,
+} from '../keyturn.ts';
 import { webLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { answerProblem, respond } from './answer.ts';
@@ -29,8 +38,8 @@ export interface FoundRequest {
  */
 export async function foundWithPasskey(request: FoundRequest): Promise<Keyturn> {
   const { name, label, signal } = request;
-  Keyturn.requireName(name);
-  Keyturn.requireLabel(label);
+  requireName(name);
+  requireLabel(label);
   const { servers, port } = await listen('localhost', request.port ?? PORT);
   const site = siteOf('localhost', port);
   const founding = foundingOf(request);

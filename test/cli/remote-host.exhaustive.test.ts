@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { Keyturn, type ReasonCode } from '../../src/keyturn.ts';
+import { Keyturn, type ReasonCode, verifyExportFile } from '../../src/keyturn.ts';
 import { elsewhere } from '../journey/authority.ts';
 import { steady } from '../support/project.ts';
 import { inTerminal } from '../support/pty.ts';
@@ -34,7 +34,7 @@ describe('an export, far from the project', () => {
     const file = join(scene.near.folder, 'whole.jsonl');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const { key } = await scene.project.inside(({ ledger }) => ledger.head());
-    expect(await Keyturn.verifyExport(file, { key, deep: true })).toMatchObject({ objects: { erased: 0 } });
+    expect(await verifyExportFile(file, { key, deep: true })).toMatchObject({ objects: { erased: 0 } });
     const [there, here] = await Promise.all(
       [scene.near, scene.project].map((one) => one.run('ledger', 'export')),
     );

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import { copyStore } from '../../src/keyturn.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { proposed } from '../store/facts.ts';
 import { APPLICATION, postgres, urlOf } from '../store/postgres-place.ts';
@@ -195,7 +195,7 @@ describe('store verify', () => {
         expectRefusal('OBJECT_MISSING', () => keyturn.ledger.verifyStore({ deep: true })),
       );
       const { facts } = await expectRefusal('OBJECT_MISSING', () =>
-        Keyturn.copyStore({ at: place, from: path, to: target }),
+        copyStore({ at: place, from: path, to: target }),
       );
       expect(facts).toEqual({ missing: 1, first: digest });
       sqlite(path, (db) => db.exec('INSERT INTO object SELECT * FROM kept; DROP TABLE kept'));

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { VERBS } from '../../src/face/verbs.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import { auditProof } from '../../src/keyturn.ts';
 import { authority, granted, proposeSay, yes } from '../journey/authority.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
@@ -45,7 +45,7 @@ it('every answer of ledger, of a story and of a status is what its schema says',
   expect(bytes).toBeGreaterThan(1_000);
   const proof = await ledger.prove({ intent_id, with_objects: true });
   shows('prove', proof);
-  expect(Keyturn.verifyProof(Buffer.from(proof.bundle), { key: head.key }).subject).toBe(intent_id);
+  expect(auditProof(Buffer.from(proof.bundle), { key: head.key }).subject).toBe(intent_id);
   const digest = entries.find(({ kind }) => kind === 'approval.granted')!.body.decision as string;
   shows('decision', await ledger.decision({ digest }));
   const object = await ledger.object({ digest });

@@ -11,9 +11,3 @@ it('docs/api.md has all that the entries of the package export; scripts/schemas.
   const { surfacePage } = (await import(SCRIPT)) as { surfacePage: () => string };
   expect(page).toBe(`${apiPage()}${surfacePage()}`);
 }, 120_000);
-
-it('each entry of the package has its part, and Keyturn its members', () => {
-  for (const entry of ['keyturn', 'keyturn/audit', 'keyturn/client'])
-    expect(page).toContain(`## import from '${entry}'`);
-  expect(page).toMatch(/^ {2}static open: .*Promise<Keyturn>;$/m);
-});

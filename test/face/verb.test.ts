@@ -162,34 +162,7 @@ describe('the journey by its verbs', () => {
 describe('the class Keyturn', () => {
   /** What is no verb: it opens and closes, holds secrets in this process, or needs no project. */
   const NO_VERBS = {
-    statics: [
-      'backup',
-      'restore',
-      ...[
-        'init',
-        'open',
-        'join',
-        'requireName',
-        'requireKeyFile',
-        'requireLabel',
-        'requirePassphrase',
-        'makeKey',
-      ],
-      ...[
-        'machine',
-        'requireSandbox',
-        'createAgentKey',
-        'makeToken',
-        'agentSigner',
-        'attenuate',
-        'readCapability',
-      ],
-      ...['scopeOf', 'conditionsOf', 'verifyExport', 'verifyProof', 'excerptOfExport', 'excerptOfProof'],
-      ...['entriesInFile', 'storyInFile', 'verifySegments', 'showEffect'],
-      ...['copyStore', 'migrateStore', 'rehearse', 'repairStore'],
-      // For a command line that asks a service elsewhere.
-      ...['elsewhere', 'openKeyFile', 'verifyHead'],
-    ],
+    statics: ['init', 'open', 'createAgentKey', 'makeToken', 'agentSigner'],
     members: ['layout', 'config', 'host', 'as', 'unlock', 'draft', 'finish', 'close'],
   };
 

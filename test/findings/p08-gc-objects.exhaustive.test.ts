@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Keyturn } from '../../src/keyturn.ts';
+import { auditProof, excerptOfExportFile, excerptOfProof, Keyturn, storyInFile } from '../../src/keyturn.ts';
 import {
   create,
   enrolled,
@@ -95,13 +95,13 @@ describe('P8: old objects', () => {
     const path = join(scratch(), 'ledger.jsonl');
     writeFileSync(path, await exported(p.keyturn, { with_objects: true }));
     const { key } = await p.keyturn.ledger.head();
-    const excerpt = await Keyturn.excerptOfExport(path, { subjects: [intent.intent_id], limit: 5, key });
+    const excerpt = await excerptOfExportFile(path, { subjects: [intent.intent_id], limit: 5, key });
     expect(excerpt.verified.objects).toMatchObject({ erased: removes.length });
-    expect(await Keyturn.storyInFile({ ...excerpt, now: new Date() })).toMatchObject({
+    expect(await storyInFile({ ...excerpt, now: new Date() })).toMatchObject({
       absent: { expired: { by: 'ada' } },
     });
     const bundle = await proofOf(p.keyturn, intent.intent_id, { with_objects: true });
-    const proven = Keyturn.excerptOfProof(Keyturn.verifyProof(bundle, { key }));
+    const proven = excerptOfProof(auditProof(bundle, { key }));
     expect(await proven.read(effect)).toMatchObject({ expired: { at: entry!.at, by: 'ada' } });
     expect((await look(p, ALL)).removes).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/cli/command/check.ts';
 import { requireNotFrozen } from '../../src/cli/lane-freeze.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import { copyStore, joinLedger, Keyturn } from '../../src/keyturn.ts';
 import { AUTHORITY_TOOLS, authority, granted, type Intent } from '../journey/authority.ts';
 import { found, PASSPHRASE, type Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -141,25 +141,25 @@ describe('S5: a project has one ledger, and every other one is refused', () => {
     const ours = await closed();
     rmSync(pinOf(ours.root));
     await expectRefusal('CONFIRMATION_DECLINED', () =>
-      Keyturn.join({ at: ours.root, confirm: async () => false }),
+      joinLedger({ at: ours.root, confirm: async () => false }),
     );
     await expectRefusal('LEDGER_UNPINNED', () => opens(ours.root));
-    const joined = await Keyturn.join({ at: ours.root, confirm: async () => true });
+    const joined = await joinLedger({ at: ours.root, confirm: async () => true });
     expect(joined.founder).toEqual({ name: 'ada', key: ours.ada.public_key });
     await (await opens(ours.root)).close();
-    await expectRefusal('PROJECT_EXISTS', () => Keyturn.join({ at: ours.root, confirm: async () => true }));
+    await expectRefusal('PROJECT_EXISTS', () => joinLedger({ at: ours.root, confirm: async () => true }));
   });
 
   it('a project that has joined one ledger does not join another', async () => {
     const [ours, theirs] = [await closed(), await foreign()];
     copyFileSync(storeOf(theirs.root), storeOf(ours.root));
-    await expectRefusal('LEDGER_FOREIGN', () => Keyturn.join({ at: ours.root, confirm: async () => true }));
+    await expectRefusal('LEDGER_FOREIGN', () => joinLedger({ at: ours.root, confirm: async () => true }));
   });
 
   it('the ledger is the same one after it moved to another file', async () => {
     const ours = await closed();
     const moved = join(scratch(), 'moved.db');
-    await Keyturn.copyStore({ at: ours.root, from: storeOf(ours.root), to: moved });
+    await copyStore({ at: ours.root, from: storeOf(ours.root), to: moved });
     for (const suffix of ['', '-wal', '-shm']) rmSync(storeOf(ours.root) + suffix, { force: true });
     copyFileSync(moved, storeOf(ours.root));
     const again = await opens(ours.root);

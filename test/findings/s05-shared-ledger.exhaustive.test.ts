@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Keyturn } from '../../src/keyturn.ts';
+import { joinLedger, Keyturn } from '../../src/keyturn.ts';
 import { migratePostgresStore } from '../../src/store/postgres/store.ts';
 import { talkAt, thrice } from '../cli/project.ts';
 import { type Shared, shared, writeConfig } from '../journey/postgres-host.ts';
@@ -52,7 +52,7 @@ describe('S5: a project whose ledger is on a server has one ledger', () => {
       expect(code, words.join(' ')).toBe(1);
       expect(`${stdout}${stderr}`, words.join(' ')).toContain('keyturn.yaml names');
     }
-    await expectRefusal('LEDGER_FOREIGN', () => Keyturn.join({ at: p.root, confirm: async () => true }));
+    await expectRefusal('LEDGER_FOREIGN', () => joinLedger({ at: p.root, confirm: async () => true }));
     writeConfig(p.root, 'swapped', before);
     await (await Keyturn.open({ at: p.root })).close();
   });
@@ -70,10 +70,10 @@ describe('S5: a project whose ledger is on a server has one ledger', () => {
       expected: `postgres://127.0.0.1:${port}/keyturn`,
       found: `postgres://localhost:${port}/keyturn`,
     });
-    const no = () => Keyturn.join({ at: p.root, confirm: async () => false });
+    const no = () => joinLedger({ at: p.root, confirm: async () => false });
     await expectRefusal('CONFIRMATION_DECLINED', no);
     expect(pin()).toBe(before);
-    const joined = await Keyturn.join({ at: p.root, confirm: async () => true });
+    const joined = await joinLedger({ at: p.root, confirm: async () => true });
     expect(joined.store).toContain('localhost');
     expect(pin()).toBe(before.replace('127.0.0.1', 'localhost'));
     await (await Keyturn.open({ at: p.root })).close();
@@ -111,7 +111,7 @@ describe('S5: a project whose ledger is on a server has one ledger', () => {
   it('a host that was given the file of another host needs no more', async () => {
     const p = await shared(server(), 'given');
     const at = furtherHost(p);
-    await Keyturn.join({ at, confirm: async () => true });
+    await joinLedger({ at, confirm: async () => true });
     rmSync(join(at, '.keyturn', 'ledger.json'));
     await expectRefusal('LEDGER_UNPINNED', () => Keyturn.open({ at }));
     cpSync(join(p.root, '.keyturn', 'ledger.json'), join(at, '.keyturn', 'ledger.json'));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { doctor } from '../../src/cli/command/doctor.ts';
 import { status } from '../../src/cli/command/status.ts';
 import { signAct } from '../../src/identity/act.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import { copyStore, Keyturn, rehearseAct } from '../../src/keyturn.ts';
 import { limits } from '../../src/limits.ts';
 import { authority, granted, proposeSay, yes } from '../journey/authority.ts';
 import { openSqliteStore } from '../store/open.ts';
@@ -129,7 +129,7 @@ describe('S10: a clock that is ahead does not write the future, and a human sets
       () => new Date(Date.now() + 5 * ticks++),
       async ({ keyturn }) => {
         const { name, public_key } = p.ada;
-        await Keyturn.rehearse({ name, public_key }, (signer) =>
+        await rehearseAct({ name, public_key }, (signer) =>
           keyturn.system.acceptClock({ reason: 'rehearsed', signer }),
         );
       },
@@ -143,7 +143,7 @@ describe('S10: a clock that is ahead does not write the future, and a human sets
     await p.keyturn.ledger.verify({ deep: true });
     expect((await p.keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
     const to = join(scratch(), 'copy.db');
-    const copied = await Keyturn.copyStore({ at: p.root, from: storeOf(p.root), to });
+    const copied = await copyStore({ at: p.root, from: storeOf(p.root), to });
     expect(copied.tip.size).toBe(await sizeOf(p.keyturn));
   });
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { signAct } from '../../src/identity/act.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import { copyStore, Keyturn } from '../../src/keyturn.ts';
 import { granted, yes } from '../journey/authority.ts';
 import { shared } from '../journey/postgres-host.ts';
 import { openSqliteStore } from '../store/open.ts';
@@ -19,7 +19,7 @@ describe('S10: a ledger on a server that has a time of the future', () => {
     await p.keyturn.close();
     const from = urlOf(server().server, APPLICATION);
     const path = join(scratch(), 'times.db');
-    await Keyturn.copyStore({ at: p.root, from, to: path });
+    await copyStore({ at: p.root, from, to: path });
     await server().sql(`UPDATE keyturn.tenant SET name = 'times before' WHERE name = 'times'`);
     const clock = () => new Date(Date.now() + 86_400_000);
     const store = await openSqliteStore({ path, tenant: 'times', clock, mode: 'write' });
@@ -27,7 +27,7 @@ describe('S10: a ledger on a server that has a time of the future', () => {
     const facts = { scope: 'tool', name: 'none', reason: 'a test' } as const;
     await store.commit({ events: [await signAct(origin, 'system.frozen', 'system', facts, p.ada, clock())] });
     await store.close();
-    await Keyturn.copyStore({ at: p.root, from: path, to: from });
+    await copyStore({ at: p.root, from: path, to: from });
 
     const keyturn = await Keyturn.open({ at: p.root });
     await expectRefusal('CLOCK_BEHIND', () => keyturn.system.checkClock());

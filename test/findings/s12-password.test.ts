@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
-import { Keyturn } from '../../src/keyturn.ts';
+import { copyStore, Keyturn } from '../../src/keyturn.ts';
 import { layoutOf } from '../../src/project/layout.ts';
 import { readLedgerFile, writeLedgerFile } from '../../src/project/ledger-file.ts';
 import { postgresPlace } from '../../src/store/open.ts';
@@ -90,7 +90,7 @@ describe('S12: a password goes to no server that could read it', () => {
       await expectRefusal('STORE_PASSWORD_UNSAFE', () => open(bare));
       await expectRefusal('STORE_PASSWORD_UNSAFE', () => migratePostgresStore({ url: bare }));
       const copy = { at: folder, from: bare, to: join(folder, 'copy.db') };
-      await expectRefusal('STORE_PASSWORD_UNSAFE', () => Keyturn.copyStore(copy));
+      await expectRefusal('STORE_PASSWORD_UNSAFE', () => copyStore(copy));
       writeFileSync(join(folder, 'keyturn.yaml'), `version: 1\nstore: ${bare}\n`);
       // As if the ledger were there.
       writeLedgerFile(layoutOf(folder), readLedgerFile(layoutOf(folder)), postgresPlace(bare));

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Keyturn } from '../../src/keyturn.ts';
+import { migrateStore } from '../../src/keyturn.ts';
 import { answerOf, expectError, PASSPHRASE } from '../cli/project.ts';
 import { keyturn } from '../support/pty.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -75,7 +75,7 @@ describe('S13: two roles, as docs/postgres.md says', () => {
     for (const role of ['nobody', 'a"b', 'PUBLIC', 'keyturn_owner', 'postgres', 'close_friend'])
       expectError('SHAPE_INVALID', await migrate('--application', role));
     await expectRefusal('SHAPE_INVALID', () =>
-      Keyturn.migrateStore({ url: url('keyturn_owner'), application: 'a\0b' }),
+      migrateStore({ url: url('keyturn_owner'), application: 'a\0b' }),
     );
     expect(
       await superuser(`SELECT has_table_privilege('keyturn_owner', 'keyturn.claim', 'DELETE') AS may`),

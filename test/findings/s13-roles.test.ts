@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Keyturn } from '../../src/keyturn.ts';
+import { repairStore } from '../../src/keyturn.ts';
 import { expectError, makeProject } from '../cli/project.ts';
 import { sqlite } from '../store/sqlite-file.ts';
 import { ask, fakePostgres } from '../support/fake-postgres.ts';
@@ -23,7 +23,7 @@ describe('S13: what the role of the application cannot do', () => {
     }
     expect(server.heard.filter(({ type }) => type === 'p')).toEqual([]);
     expectError('SHAPE_INVALID', await keyturn(['store', 'migrate', 'sqlite:store.db'], { cwd }));
-    await expectRefusal('SHAPE_INVALID', () => Keyturn.repairStore({ at: cwd, url: '.keyturn/store.db' }));
+    await expectRefusal('SHAPE_INVALID', () => repairStore({ at: cwd, url: '.keyturn/store.db' }));
   });
 
   it('an entry past the end of an embedded ledger is found by every verification, and nothing is appended after it', async () => {

@@ -5,7 +5,7 @@ import { sha256 } from '../../src/canonical/digest.ts';
 import type { Event } from '../../src/event/event.ts';
 import { claimsOf } from '../../src/gate/claims.ts';
 import { signAct } from '../../src/identity/act.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import { verifyExportFile } from '../../src/keyturn.ts';
 import { GENESIS, type SealedEntry, sealEntry } from '../../src/ledger/entry.ts';
 import { writeExport } from '../../src/ledger/export.ts';
 import { signHead } from '../../src/ledger/head.ts';
@@ -115,11 +115,11 @@ async function exported(...events: Event[]): Promise<string> {
 describe('S23: deep verification refuses what a commit refuses', () => {
   it('a ledger whose human enrolled another one passes', async () => {
     const path = await exported(begun(), enrolled('ada'), enrolled('bo', 'ada'));
-    expect(await codeOf(Keyturn.verifyExport(path, { deep: true }))).toBeNull();
+    expect(await codeOf(verifyExportFile(path, { deep: true }))).toBeNull();
   });
 
   it('S23: a ledger whose only human revoked herself does not pass', async () => {
     const path = await exported(begun(), enrolled('ada'), revoked('ada', 'ada'));
-    expect(await codeOf(Keyturn.verifyExport(path, { deep: true }))).not.toBeNull();
+    expect(await codeOf(verifyExportFile(path, { deep: true }))).not.toBeNull();
   });
 });

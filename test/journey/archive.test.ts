@@ -3,7 +3,13 @@ import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { archive } from '../../src/journey/archive.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import {
+  excerptOfExportFile,
+  rehearseAct,
+  storyInFile,
+  verifyExportFile,
+  verifySegmentFiles,
+} from '../../src/keyturn.ts';
 import { readConfig } from '../../src/project/config.ts';
 import { journeyContext } from '../../src/project/context.ts';
 import { readLedgerKey } from '../../src/project/keys.ts';
@@ -81,12 +87,12 @@ describe('an archive', () => {
     expect(segments[0]!.from).toBe(0);
     expect(segments[1]!.from).toBe(segments[0]!.to);
     for (const { path, from, to } of segments) {
-      const verified = await Keyturn.verifyExport(path, { key });
+      const verified = await verifyExportFile(path, { key });
       expect(verified).toMatchObject({ from, size: to });
       expect(verified.objects!.stored).toBeGreaterThan(2);
       expect(statSync(path).mode & 0o777).toBe(0o600);
     }
-    expect((await Keyturn.verifyExport(segments[0]!.path, { key, deep: true })).founder!.name).toBe('ada');
+    expect((await verifyExportFile(segments[0]!.path, { key, deep: true })).founder!.name).toBe('ada');
     await p.keyturn.ledger.verify({ deep: true });
     expect((await p.keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
   });
@@ -124,7 +130,7 @@ describe('an archive', () => {
     p.later();
     const folder = scratch();
     const rehearsed = (out: string) =>
-      Keyturn.rehearse(p.ada, (signer) =>
+      rehearseAct(p.ada, (signer) =>
         p.keyturn.ledger.archive({ older_than_s: HOUR_S, out, reason: 'old', signer }),
       );
     const { mtimeNs } = statSync(folder, { bigint: true });
@@ -173,9 +179,9 @@ describe('an archive', () => {
     p.later();
     const { path } = await archived(p);
     const request = { subjects: [intent_id], limit: 5, key: await keyOf(p), kept: [] };
-    await expectRefusal('SEGMENT_MISSING', () => Keyturn.excerptOfExport(path, request));
-    const { entries, read } = await Keyturn.excerptOfExport(path, { ...request, deep: false });
-    const story = await Keyturn.storyInFile({ entries, before: [], read, now: new Date() });
+    await expectRefusal('SEGMENT_MISSING', () => excerptOfExportFile(path, request));
+    const { entries, read } = await excerptOfExportFile(path, { ...request, deep: false });
+    const story = await storyInFile({ entries, before: [], read, now: new Date() });
     expect(story).toMatchObject({ envelope: { declared_goal: 'Found in a file.' } });
   });
 });
@@ -195,8 +201,8 @@ describe('what was archived and then removed by gc', () => {
     const archive = { file: basename(path), sha256: sha256(readFileSync(path)) };
     expect(absent).toMatchObject({ expired: { by: 'ada', archive } });
     const request = { subjects: [intent.intent_id], limit: 5, key: await keyOf(p) };
-    const { entries, read } = await Keyturn.excerptOfExport(path, request);
-    const story = await Keyturn.storyInFile({ entries, before: [], read, now: new Date() });
+    const { entries, read } = await excerptOfExportFile(path, request);
+    const story = await storyInFile({ entries, before: [], read, now: new Date() });
     expect(story).toMatchObject({ envelope: { declared_goal: long } });
     await p.keyturn.ledger.verify({ deep: true });
   });
@@ -229,12 +235,12 @@ describe('archives together', () => {
     const key = await keyOf(p);
     const paths = segments.map(({ path }) => path);
     const options = { key, deep: true, kept: heads };
-    expect(await Keyturn.verifySegments(paths, options)).toMatchObject({ from: 0, size: segments[2]!.to });
-    await expectRefusal('SEGMENT_MISSING', () => Keyturn.verifySegments(paths.slice(0, 2), options));
+    expect(await verifySegmentFiles(paths, options)).toMatchObject({ from: 0, size: segments[2]!.to });
+    await expectRefusal('SEGMENT_MISSING', () => verifySegmentFiles(paths.slice(0, 2), options));
     // Not deep, a run of them need not begin with the first.
-    const later = await Keyturn.verifySegments(paths.slice(1), { key });
+    const later = await verifySegmentFiles(paths.slice(1), { key });
     expect(later).toMatchObject({ from: segments[1]!.from, size: segments[2]!.to });
-    await expectRefusal('SEGMENT_MISSING', () => Keyturn.verifySegments(paths.slice(1), { key, deep: true }));
+    await expectRefusal('SEGMENT_MISSING', () => verifySegmentFiles(paths.slice(1), { key, deep: true }));
   });
 
   it('are refused where one is missing, twice there, out of order, or of another ledger', async () => {
@@ -252,10 +258,9 @@ describe('archives together', () => {
       ['SEGMENT_ORDER', [first, second, third, second]],
       ['EXPORT_MALFORMED', []],
     ];
-    for (const [code, paths] of cases)
-      await expectRefusal(code, () => Keyturn.verifySegments(paths, { key }));
-    await expectRefusal('LEDGER_FOREIGN', () => Keyturn.verifySegments([first, foreign], {}));
-    await expectRefusal('HEAD_SIGNATURE_INVALID', () => Keyturn.verifySegments([foreign], { key }));
+    for (const [code, paths] of cases) await expectRefusal(code, () => verifySegmentFiles(paths, { key }));
+    await expectRefusal('LEDGER_FOREIGN', () => verifySegmentFiles([first, foreign], {}));
+    await expectRefusal('HEAD_SIGNATURE_INVALID', () => verifySegmentFiles([foreign], { key }));
   });
 });
 
@@ -293,12 +298,12 @@ describe('an archive that was changed', () => {
     ];
     for (const [i, [code, change]] of cases.entries()) {
       const path = changed(segment!, change);
-      await expectRefusal(code, () => Keyturn.verifyExport(path, { key })).catch((error) => {
+      await expectRefusal(code, () => verifyExportFile(path, { key })).catch((error) => {
         throw new Error(`case ${i}: ${error.message}`);
       });
     }
     expect(
-      await Keyturn.verifyExport(
+      await verifyExportFile(
         changed(segment!, (lines) => lines),
         { key },
       ),

@@ -6,7 +6,7 @@ import { FoldedLedger } from '../../src/fold/ledger.ts';
 import { claimsOf } from '../../src/gate/claims.ts';
 import { signAct } from '../../src/identity/act.ts';
 import { keyCredential } from '../../src/identity/credential.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import { auditProof } from '../../src/keyturn.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshSigner } from '../support/keys.ts';
@@ -94,13 +94,13 @@ describe('a proof', () => {
       ({ entry }: { entry: { kind: string } }) => entry.kind !== 'approval.denied',
     );
     const bytes = Buffer.concat([canonicalBytes({ ...bundle, entries: kept }), Buffer.from('\n')]);
-    await expectRefusal('PROOF_INVALID', () => Keyturn.verifyProof(bytes, { key }));
+    await expectRefusal('PROOF_INVALID', () => auditProof(bytes, { key }));
   });
 
   it('in which a later key vouches for itself is refused', async () => {
     const p = await project(TOOLS);
     const { intent_id } = await runnable(p);
-    const { entries } = Keyturn.verifyProof(await proofOf(p.keyturn, intent_id), {
+    const { entries } = auditProof(await proofOf(p.keyturn, intent_id), {
       key: (await p.keyturn.ledger.head()).key,
     });
     const folded = new FoldedLedger({ is_whole: true });

@@ -2,7 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { contentsOf } from '../../src/journey/contents.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import {
+  auditProof,
+  excerptOfExportFile,
+  excerptOfProof,
+  storyInFile,
+  verifyExportFile,
+} from '../../src/keyturn.ts';
 import { limits } from '../../src/limits.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import { readOutput } from '../../src/story/tell.ts';
@@ -43,14 +49,14 @@ describe('a story from a file', () => {
     const path = await exportTo(p);
     const here = await p.keyturn.intents.story({ intent_id: second.intent_id, with_output: true });
     expect(here.changes).toContain('declared_goal: "A first goal." -> "Another goal."');
-    const found = await Keyturn.excerptOfExport(path, asked(second.intent_id, key));
-    const before = await Keyturn.excerptOfExport(path, asked(first.intent_id, key));
+    const found = await excerptOfExportFile(path, asked(second.intent_id, key));
+    const before = await excerptOfExportFile(path, asked(first.intent_id, key));
     const read = async (digest: string) => {
       const bytes = await found.read(digest);
       return bytes === 'left out' ? before.read(digest) : bytes;
     };
     const view = { now: new Date(), with_output: true };
-    const told = await Keyturn.storyInFile({
+    const told = await storyInFile({
       ...{ entries: found.entries, before: before.entries },
       read,
       ...view,
@@ -60,11 +66,11 @@ describe('a story from a file', () => {
     expect(await readOutput({ stdout: erased, stderr: null }, found.read)).toEqual({ absent: 'erased' });
     expect(found.verified.objects).toMatchObject({ erased: 1 });
 
-    const bundle = Keyturn.verifyProof(await proofOf(p.keyturn, second.intent_id, { with_objects: true }), {
+    const bundle = auditProof(await proofOf(p.keyturn, second.intent_id, { with_objects: true }), {
       key,
     });
-    const proven = Keyturn.excerptOfProof(bundle);
-    const story = await Keyturn.storyInFile({ ...proven, ...view });
+    const proven = excerptOfProof(bundle);
+    const story = await storyInFile({ ...proven, ...view });
     expect({ ...story, changes: here.changes }).toEqual(here);
     expect(story.changes).toBeNull();
     expect(await readOutput({ stdout: null, stderr: erased }, proven.read)).toEqual({ absent: 'erased' });
@@ -74,14 +80,14 @@ describe('a story from a file', () => {
     const p = await authority();
     const { second, key } = await lived(p);
     const path = await exportTo(p, { with_objects: false });
-    const found = await Keyturn.excerptOfExport(path, asked(second.intent_id, key));
+    const found = await excerptOfExportFile(path, asked(second.intent_id, key));
     expect(found.verified.objects).toBeNull();
-    expect(await Keyturn.storyInFile({ ...found, now: new Date() })).toMatchObject({
+    expect(await storyInFile({ ...found, now: new Date() })).toMatchObject({
       absent: 'left out',
       intent: { status: 'succeeded' },
       changes: null,
     });
-    const newest = await Keyturn.excerptOfExport(path, { subjects: [], limit: 3, key });
+    const newest = await excerptOfExportFile(path, { subjects: [], limit: 3, key });
     expect(newest.entries.map(({ kind }) => kind).at(-1)).toBe('object.erased');
     expect(newest.entries).toHaveLength(3);
   });
@@ -140,7 +146,7 @@ describe('a file whose objects are not those that its entries name', () => {
     const { second, key } = await lived(p);
     const bytes = await proofOf(p.keyturn, second.intent_id, { with_objects: true });
     const lines = Buffer.from(bytes).toString().split('\n').slice(0, -1);
-    const verify = (text: string) => Keyturn.verifyProof(Buffer.from(text), { key });
+    const verify = (text: string) => auditProof(Buffer.from(text), { key });
     verify(joined(lines));
     for (const [code, wrong] of spoiled(lines, 'BUNDLE_MALFORMED'))
       await expectRefusal(code, () => verify(joined(wrong)));
@@ -162,7 +168,7 @@ describe('a file whose objects are not those that its entries name', () => {
     const verify = async (text: string) => {
       const file = join(scratch(), 'ledger.jsonl');
       writeFileSync(file, text);
-      return Keyturn.verifyExport(file, { key });
+      return verifyExportFile(file, { key });
     };
     expect(await verify(joined(lines))).toMatchObject({ objects: { erased: 1 } });
     for (const [code, wrong] of spoiled(lines, 'EXPORT_MALFORMED'))

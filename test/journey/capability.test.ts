@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import { attenuate, auditProof } from '../../src/keyturn.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -182,10 +182,15 @@ describe('an attenuated capability', () => {
     writeFileSync(join(p.root, 'in/a.txt'), 'content');
     const intent = await granted(p, call('copy'), { holder: scout.public_key });
     const read_only = { unconfined: false, network: false, read: [p.root], write: [], pipelines: [] };
-    const narrow = await Keyturn.attenuate(intent.token, scout, {
-      scope: read_only,
-      holder: helper.public_key,
-    });
+    const narrow = await attenuate(
+      intent.token,
+      scout,
+      {
+        scope: read_only,
+        holder: helper.public_key,
+      },
+      new Date(),
+    );
     const run = (capability: string, holder_key: typeof helper) =>
       runSeen(p.keyturn, { ...intent, confirm: yes, capability, holder_key });
     await expectRefusal('CAPABILITY_HOLDER_UNPROVEN', () => run(narrow, scout));
@@ -201,9 +206,11 @@ describe('an attenuated capability', () => {
     const scout = await agent(p, 'scout');
     const intent = await granted(p, {}, { holder: scout.public_key });
     const wide = { unconfined: false, network: true, read: ['/'], write: [], pipelines: [] };
-    await expectRefusal('CAPABILITY_WIDENED', () => Keyturn.attenuate(intent.token, scout, { scope: wide }));
     await expectRefusal('CAPABILITY_WIDENED', () =>
-      Keyturn.attenuate(intent.token, scout, { expires_at: '2036-01-01T00:00:00.000Z' }),
+      attenuate(intent.token, scout, { scope: wide }, new Date()),
+    );
+    await expectRefusal('CAPABILITY_WIDENED', () =>
+      attenuate(intent.token, scout, { expires_at: '2036-01-01T00:00:00.000Z' }, new Date()),
     );
   });
 
@@ -211,7 +218,7 @@ describe('an attenuated capability', () => {
     const p = await authority();
     const scout = await agent(p, 'scout');
     const intent = await granted(p);
-    await expectRefusal('CAPABILITY_HOLDER_UNPROVEN', () => Keyturn.attenuate(intent.token, scout, {}));
+    await expectRefusal('CAPABILITY_HOLDER_UNPROVEN', () => attenuate(intent.token, scout, {}, new Date()));
   });
 });
 
@@ -245,7 +252,7 @@ describe('the key that signs capabilities', () => {
     await p.keyturn.ledger.verify({ deep: true });
     for (const { intent_id } of [done, intent]) {
       const same = await forgedProof(p.keyturn, intent_id, (entry) => entry);
-      Keyturn.verifyProof(same.bytes, same);
+      auditProof(same.bytes, same);
     }
   });
 

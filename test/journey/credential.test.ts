@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Draft } from '../../src/identity/draft.ts';
-import { Keyturn, keyCredential, type Proof, type Signer } from '../../src/keyturn.ts';
+import { auditProof, type Keyturn, keyCredential, type Proof, type Signer } from '../../src/keyturn.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { freshSigner, PASSPHRASE } from '../support/keys.ts';
 import { entriesAbout, proofOf } from '../support/ledger.ts';
@@ -132,9 +132,7 @@ describe('a human with a passkey', () => {
     await p.keyturn.ledger.verify({ deep: true, key });
     expect((await p.keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
     const bundle = await proofOf(p.keyturn, intent.intent_id, { with_objects: true });
-    expect(Keyturn.verifyProof(bundle, { key }).entries.map(({ kind }) => kind)).toContain(
-      'credential.added',
-    );
+    expect(auditProof(bundle, { key }).entries.map(({ kind }) => kind)).toContain('credential.added');
     const told = (await p.keyturn.intents.story({ intent_id: intent.intent_id })).story
       .map(({ words }) => words)
       .join('\n');
@@ -186,7 +184,7 @@ describe('a human with a passkey', () => {
     await expectRefusal('SIGNATURE_INVALID', () => p.keyturn.finish(draft, [proofs[0]!], act));
     await p.keyturn.ledger.verify({ deep: true });
     for (const { intent_id } of [intents[0], intents[2]])
-      Keyturn.verifyProof(await proofOf(p.keyturn, intent_id), { key: (await p.keyturn.ledger.head()).key });
+      auditProof(await proofOf(p.keyturn, intent_id), { key: (await p.keyturn.ledger.head()).key });
   });
 
   it('whose passkey is revoked while a draft waits is refused', async () => {
@@ -239,7 +237,7 @@ describe('a proof bundle that an attacker with the ledger key wrote again', () =
     for (const one of [intent, other]) await p.keyturn.intents.approve({ ...one, signer });
     const { intent_id } = intent;
     const same = await forgedProof(p.keyturn, intent_id, (entry) => entry);
-    Keyturn.verifyProof(same.bytes, same);
+    auditProof(same.bytes, same);
     const swapped = (await entriesAbout(p.keyturn, other.intent_id)).find(isApproval)!.body;
     const changes: ((entry: Entry) => Entry)[] = [
       (entry) => ({ ...entry, body: { ...entry.body, signature: swapped.signature! } }),
@@ -250,7 +248,7 @@ describe('a proof bundle that an attacker with the ledger key wrote again', () =
       const { bytes, key } = await forgedProof(p.keyturn, intent_id, (entry) =>
         entry.subject === intent_id && isApproval(entry) ? change(entry) : entry,
       );
-      await expectRefusal('SIGNATURE_INVALID', () => Keyturn.verifyProof(bytes, { key }));
+      await expectRefusal('SIGNATURE_INVALID', () => auditProof(bytes, { key }));
     }
   });
 });

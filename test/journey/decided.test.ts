@@ -5,7 +5,7 @@ import { sha256 } from '../../src/canonical/digest.ts';
 import type { JsonObject } from '../../src/canonical/json.ts';
 import { claimsOf } from '../../src/gate/claims.ts';
 import { signAct } from '../../src/identity/act.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import { auditProof, verifyExportFile } from '../../src/keyturn.ts';
 import { sealEntry } from '../../src/ledger/entry.ts';
 import { type DecisionRecord, openDecision, sealDecision } from '../../src/policy/replay.ts';
 import { copyStore } from '../../src/project/store.ts';
@@ -144,14 +144,12 @@ describe('a deep verification with objects', () => {
     const { p, intent } = await written(over);
     await p.keyturn.ledger.verify({});
     expect(await found(p.keyturn.ledger.verify({ deep: true }))).toBe(`LEDGER_BROKEN ${code}`);
-    expect(await found(Keyturn.verifyExport(await exportOf(p), { deep: true }))).toBe(
-      `LEDGER_BROKEN ${code}`,
-    );
+    expect(await found(verifyExportFile(await exportOf(p), { deep: true }))).toBe(`LEDGER_BROKEN ${code}`);
     const proof = await proofOf(p.keyturn, intent.intent_id, { with_objects: true });
     const key = (await p.keyturn.ledger.head()).key;
-    expect(() => Keyturn.verifyProof(proof, { key })).toThrow(/Entry \d+/);
+    expect(() => auditProof(proof, { key })).toThrow(/Entry \d+/);
     // What was left out cannot be asked.
-    Keyturn.verifyProof(await proofOf(p.keyturn, intent.intent_id, {}), { key });
+    auditProof(await proofOf(p.keyturn, intent.intent_id, {}), { key });
   });
 
   it('refuses an approval whose decision is not there', async () => {
@@ -184,6 +182,6 @@ describe('a deep verification with objects', () => {
     expect((await p.keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
     const copy = { at: p.root, from: p.keyturn.layout.store, to: join(p.root, 'copy.db') };
     expect((await copyStore(copy)).resumed_at).toBe(0);
-    await Keyturn.verifyExport(await exportOf(p), { deep: true });
+    await verifyExportFile(await exportOf(p), { deep: true });
   });
 });

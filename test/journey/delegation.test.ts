@@ -44,8 +44,8 @@ describe('a delegation that a human signed', () => {
     await p.keyturn.runs.replay({ execution_id: report.execution_id });
     const proof = await proofOf(p.keyturn, intent.intent_id);
     const { key: fingerprint } = await p.keyturn.ledger.head();
-    const { Keyturn } = await import('../../src/keyturn.ts');
-    expect(Keyturn.verifyProof(proof, { key: fingerprint }).entries.length).toBeGreaterThan(5);
+    const { auditProof } = await import('../../src/keyturn.ts');
+    expect(auditProof(proof, { key: fingerprint }).entries.length).toBeGreaterThan(5);
   });
 
   it('covers no other action and nobody else', async () => {

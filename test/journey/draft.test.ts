@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Draft, Keyturn, type Proof } from '../../src/keyturn.ts';
+import { type Draft, Keyturn, type Proof, rehearseAct } from '../../src/keyturn.ts';
 import { SIMULATIONS, writeSimulation } from '../agent/agent-place.ts';
 import { freshSigner } from '../support/keys.ts';
 import { sizeOf } from '../support/ledger.ts';
@@ -67,7 +67,7 @@ describe('an act whose proof comes from elsewhere', () => {
     ];
     const before = readdirSync(keys);
     for (const act of acts) {
-      await Keyturn.rehearse(p.ada, act);
+      await rehearseAct(p.ada, act);
       await expectRefusal('HOST_ONLY', () => p.keyturn.draft(p.ada, act));
       expect(readdirSync(keys)).toEqual(before);
     }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { Keyturn, type Request } from '../../src/keyturn.ts';
+import { auditProof, type Request } from '../../src/keyturn.ts';
 import { postgres } from '../store/postgres-place.ts';
 import { type Project, writeRegistry } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -59,7 +59,7 @@ describe('a human edits a proposal', () => {
     const made = await edit(p, { intent_id, ...word('bye') });
     const { bundle } = await p.keyturn.ledger.prove({ intent_id, with_objects: true });
     const { key } = await p.keyturn.ledger.head();
-    const { entries } = Keyturn.verifyProof(Buffer.from(bundle), { key });
+    const { entries } = auditProof(Buffer.from(bundle), { key });
     const about = entries.filter(({ subject }) => subject === made.intent_id).map(({ kind }) => kind);
     expect(about).toEqual(['intent.proposed']);
   });

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import type { Event } from '../../src/event/event.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import { auditProof, Keyturn } from '../../src/keyturn.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { picture } from '../plan/engine/story.ts';
 import { statedBy } from '../support/executor.ts';
@@ -88,14 +88,14 @@ describe('an executor that was revoked', () => {
         entry.seq === end.seq ? { ...entry, body: body as Entry['body'] } : entry,
       );
     const same = await forged(end.body);
-    Keyturn.verifyProof(same.bytes, same);
+    auditProof(same.bytes, same);
     const unsigned = await forged({ ...end.body, result: 'success' });
-    await expectRefusal('SIGNATURE_INVALID', () => Keyturn.verifyProof(unsigned.bytes, unsigned));
+    await expectRefusal('SIGNATURE_INVALID', () => auditProof(unsigned.bytes, unsigned));
     for (const lie of [{ result: 'success' }, { reports: { journal: sha256('untouched') } }]) {
       const body = { ...said, ...lie };
       const { body: signed } = await statedBy(p.keyturn, { kind: end.kind, subject: intent_id, body });
       const proof = await forged(signed);
-      await expectRefusal('EXECUTOR_REVOKED', () => Keyturn.verifyProof(proof.bytes, proof));
+      await expectRefusal('EXECUTOR_REVOKED', () => auditProof(proof.bytes, proof));
     }
   });
 });

@@ -1,7 +1,7 @@
 import { appendFileSync, chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Keyturn, type Request } from '../../src/keyturn.ts';
+import { auditProof, type Request, verifyExportFile } from '../../src/keyturn.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
 import { freshSigner } from '../support/keys.ts';
 import { entriesAbout, exported, proofOf } from '../support/ledger.ts';
@@ -326,11 +326,11 @@ describe('what happened can be proven', () => {
     const { intent_id, hash } = await runnable(p, say('x'));
     await runSeen(p.keyturn, { intent_id, hash, confirm: yes });
     const bundle = await proofOf(p.keyturn, intent_id, { kept: kept.text });
-    const proof = Keyturn.verifyProof(bundle, { key: kept.key, kept: kept.text });
+    const proof = auditProof(bundle, { key: kept.key, kept: kept.text });
     expect(kinds(proof.entries)).toContain('approval.granted');
     expect(kinds(proof.entries)).toContain('execution.finished');
     await expectRefusal('HEAD_SIGNATURE_INVALID', () =>
-      Keyturn.verifyProof(bundle, { key: `sha256:${'00'.repeat(32)}` }),
+      auditProof(bundle, { key: `sha256:${'00'.repeat(32)}` }),
     );
   });
 
@@ -340,7 +340,7 @@ describe('what happened can be proven', () => {
     const path = join(p.root, 'ledger.jsonl');
     writeFileSync(path, await exported(p.keyturn));
     const { key: fingerprint } = await p.keyturn.ledger.head();
-    expect(await Keyturn.verifyExport(path, { key: fingerprint, deep: true })).toMatchObject({ size: 9 });
+    expect(await verifyExportFile(path, { key: fingerprint, deep: true })).toMatchObject({ size: 9 });
   });
 
   it('after an argument was erased, which makes the intent unrunnable', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { canonicalBytes } from '../../src/canonical/json.ts';
 import { signAct } from '../../src/identity/act.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import { auditProof, Keyturn } from '../../src/keyturn.ts';
 import type { Refusal } from '../../src/refusal.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshSigner } from '../support/keys.ts';
@@ -57,7 +57,7 @@ async function expectSound({ keyturn }: Project, { intent_id }: Intent): Promise
   await keyturn.ledger.verify({ deep: true });
   expect((await keyturn.ledger.rebuild({ write: false })).differences).toEqual([]);
   const { bundle, key } = await keyturn.ledger.prove({ intent_id });
-  expect(Keyturn.verifyProof(Buffer.from(bundle), { key }).subject).toBe(intent_id);
+  expect(auditProof(Buffer.from(bundle), { key }).subject).toBe(intent_id);
 }
 
 /** Written by a program that has ada's key and the store, and asks no library what may be ordered. */

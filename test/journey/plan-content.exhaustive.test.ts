@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openSealed } from '../../src/canonical/sealed.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import { auditProof, excerptOfExportFile, excerptOfProof } from '../../src/keyturn.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import { picture } from '../plan/engine/story.ts';
 import { entriesAbout, exported, proofOf } from '../support/ledger.ts';
@@ -138,17 +138,15 @@ describe('a content file', () => {
     const { key } = await p.keyturn.ledger.head();
     const [digest] = await contentsIn(p, intent.intent_id);
     const proof = await proofOf(p.keyturn, intent.intent_id, { with_objects: true });
-    const proven = Keyturn.excerptOfProof(Keyturn.verifyProof(proof, { key }));
+    const proven = excerptOfProof(auditProof(proof, { key }));
     expect(content.equals(openSealed((await proven.read(digest!)) as Uint8Array))).toBe(true);
-    const bare = Keyturn.excerptOfProof(
-      Keyturn.verifyProof(await proofOf(p.keyturn, intent.intent_id), { key }),
-    );
+    const bare = excerptOfProof(auditProof(await proofOf(p.keyturn, intent.intent_id), { key }));
     expect(await bare.read(digest!)).toBe('left out');
 
     const path = join(scratch(), 'ledger.jsonl');
     writeFileSync(path, await exported(p.keyturn, { with_objects: true }));
     const asked = { subjects: [intent.intent_id], limit: 5, key };
-    const excerpt = await Keyturn.excerptOfExport(path, asked);
+    const excerpt = await excerptOfExportFile(path, asked);
     expect(content.equals(openSealed((await excerpt.read(digest!)) as Uint8Array))).toBe(true);
     await expectProvable(p);
   });

@@ -2,7 +2,7 @@ import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import { joinLedger, Keyturn } from '../../src/keyturn.ts';
 import { APPLICATION, type Postgres, urlOf } from '../store/postgres-place.ts';
 import { found, type Project } from '../support/project.ts';
 import { scratch } from '../support/scratch.ts';
@@ -58,7 +58,7 @@ export async function anotherHost(
   for (const name of ['keyturn.yaml', 'tools.yaml', 'policies', 'simulations'])
     cpSync(join(root, name), join(other, name), { recursive: true });
   if (store !== undefined) writeConfig(other, tenant, store);
-  await Keyturn.join({ at: other, confirm: async () => true });
+  await joinLedger({ at: other, confirm: async () => true });
   const keyturn = await Keyturn.open({ at: other });
   onTestFinished(() => keyturn.close());
   await keyturn.system.addExecutor({ reason: 'Another host.', signer: ada });

@@ -7,7 +7,7 @@ import { openSealed } from '../../src/canonical/sealed.ts';
 import { thisProcess } from '../../src/effect/process.ts';
 import { isRunLocked } from '../../src/effect/run-lock.ts';
 import type { Body } from '../../src/event/event.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import { auditProof, excerptOfProof, Keyturn } from '../../src/keyturn.ts';
 import { type ReasonCode, Refusal } from '../../src/refusal.ts';
 import { wireTo } from '../store/postgres-between.ts';
 import { APPLICATION, postgres, urlOf } from '../store/postgres-place.ts';
@@ -49,7 +49,7 @@ describe('a project whose ledger is on a server', () => {
       differences: [],
     });
     expect((await p.keyturn.ledger.verifyStore({ deep: true })).objects).toBeGreaterThan(3);
-    const bundle = Keyturn.verifyProof(await proofOf(p.keyturn, intent.intent_id), { key: fingerprint });
+    const bundle = auditProof(await proofOf(p.keyturn, intent.intent_id), { key: fingerprint });
     expect(bundle.subject).toBe(intent.intent_id);
     await p.keyturn.runs.replay({ execution_id: report.execution_id });
   });
@@ -68,7 +68,7 @@ describe('a project whose ledger is on a server', () => {
     const [digest] = (first!.body as Body<'intent.proposed'>).contents;
     const { key } = await p.keyturn.ledger.head();
     const proof = await proofOf(p.keyturn, intent_id, { with_objects: true });
-    const { read } = Keyturn.excerptOfProof(Keyturn.verifyProof(proof, { key }));
+    const { read } = excerptOfProof(auditProof(proof, { key }));
     expect(content.equals(openSealed((await read(digest!)) as Uint8Array))).toBe(true);
     expect((await p.keyturn.ledger.verifyStore({ deep: true })).objects).toBeGreaterThan(3);
     expect((await undo(p, report)).status).toBe('rolled_back');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
-import type { Keyturn, Request } from '../../src/keyturn.ts';
+import { auditProof, type Request } from '../../src/keyturn.ts';
 import { proofOf, sizeOf } from '../support/ledger.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -98,7 +98,7 @@ describe('an intent that its proposer withdraws', () => {
     await p.keyturn.intents.withdraw({ intent_id, reason, signer: scout });
     const proof = await proofOf(p.keyturn, intent_id);
     const { key } = await p.keyturn.ledger.head();
-    const { entries } = (p.keyturn.constructor as typeof Keyturn).verifyProof(proof, { key });
+    const { entries } = auditProof(proof, { key });
     expect(entries.map(({ kind }) => kind)).toContain('intent.withdrawn');
   });
 });

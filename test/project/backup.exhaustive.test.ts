@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, it } from 'vitest';
-import { Keyturn } from '../../src/keyturn.ts';
+import { backupProject, Keyturn, restoreProject } from '../../src/keyturn.ts';
 import { authority, granted, named, proposeSay, yes } from '../journey/authority.ts';
 import { serving } from '../serve/service.ts';
 import { sizeOf } from '../support/ledger.ts';
@@ -21,8 +21,8 @@ import { scratch } from '../support/scratch.ts';
 import { runSeen } from '../support/seen.ts';
 
 const backupOf = ({ root: at }: Pick<Project, 'root'>) =>
-  Keyturn.backup({ at, out: join(scratch(), 'backup') });
-const restoring = (at: string, from: string) => Keyturn.restore({ at, from, confirm: yes });
+  backupProject({ at, out: join(scratch(), 'backup') });
+const restoring = (at: string, from: string) => restoreProject({ at, from, confirm: yes });
 
 /** What a clone of the repository has, on a host that has nothing else. */
 function newHost({ root }: Pick<Project, 'root'>): string {
@@ -70,7 +70,7 @@ describe('a backup', () => {
   it('is made in a folder of its own, whole or not at all', async () => {
     const p = await authority();
     const { folder } = await backupOf(p);
-    await expectRefusal('FILE_EXISTS', () => Keyturn.backup({ at: p.root, out: folder }));
+    await expectRefusal('FILE_EXISTS', () => backupProject({ at: p.root, out: folder }));
     rmSync(join(folder, 'backup.json'));
     await expectRefusal('BACKUP_DAMAGED', () => restoring(newHost(p), folder));
   });
@@ -169,7 +169,7 @@ describe('a restore', () => {
     const p = await authority();
     const { folder } = await backupOf(p);
     const at = newHost(p);
-    const declined = () => Keyturn.restore({ at, from: folder, confirm: async () => false });
+    const declined = () => restoreProject({ at, from: folder, confirm: async () => false });
     await expectRefusal('CONFIRMATION_DECLINED', declined);
     expect(existsSync(join(at, '.keyturn'))).toBe(false);
     expect(await restoring(at, folder)).toMatchObject({ forgets: true, kept_size: null });
@@ -191,7 +191,7 @@ describe('a restore', () => {
     rmSync(path);
     writeFileSync(path, here.replace('"sqlite"', '"postgres://db.example:5432/keyturn"'));
     await expectRefusal('STORE_ELSEWHERE', () => Keyturn.open({ at: p.root }));
-    const declined = () => Keyturn.restore({ at: p.root, from: folder, confirm: async () => false });
+    const declined = () => restoreProject({ at: p.root, from: folder, confirm: async () => false });
     await expectRefusal('CONFIRMATION_DECLINED', declined);
     await expectRefusal('STORE_ELSEWHERE', () => Keyturn.open({ at: p.root }));
     await restoring(p.root, folder);

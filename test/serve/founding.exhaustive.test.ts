@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type HumanKey, Keyturn, keyCredential, loneCredentialWords } from '../../src/keyturn.ts';
+import { type HumanKey, Keyturn, keyCredential, loneCredentialWords, makeKey } from '../../src/keyturn.ts';
 import { foundWithPasskey } from '../../src/serve/founding.ts';
 import { freshSigner } from '../support/keys.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -64,7 +64,7 @@ describe('a project that a passkey founds', () => {
   it('has a recovery key that is kept elsewhere and acts after the passkey is gone, offline and alone', async () => {
     const at = scratch();
     const passphrase = 'staple violet harbour nine';
-    const { s, link, project } = await founding(at, await Keyturn.makeKey('ada', at, passphrase));
+    const { s, link, project } = await founding(at, await makeKey('ada', at, passphrase));
     const passkey = passkeyAt(s);
     await made(s, link, passkey);
     expect((await signedOwn(s, link, passkey)).body).toEqual({ status: 'enrolled' });
@@ -96,7 +96,7 @@ describe('a project that a passkey founds', () => {
 
   it('is none with the recovery key of another name', async () => {
     const at = scratch();
-    const { s, link } = await founding(at, await Keyturn.makeKey('bob', at, 'staple violet harbour nine'));
+    const { s, link } = await founding(at, await makeKey('bob', at, 'staple violet harbour nine'));
     await made(s, link, passkeyAt(s));
     const told = await call(s, '/v1/enrolments/draft', { link });
     expect(refusalIn(told)[1]).toBe('KEY_FILE_INVALID');

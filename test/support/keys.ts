@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { generateKeyPair, sign } from '../../src/canonical/ed25519.ts';
 import { type OpenKey, signerOf } from '../../src/identity/act.ts';
-import { type HumanKey, Keyturn } from '../../src/keyturn.ts';
+import { type HumanKey, makeKey } from '../../src/keyturn.ts';
 
 export const PASSPHRASE = 'correct horse battery';
 
@@ -15,7 +15,7 @@ const ROOT = resolve(import.meta.dirname, '..', '..');
  */
 export async function humanKey(name: string, which = 0): Promise<HumanKey> {
   const path = join(cacheFolder(), `${name}-${which}.json`);
-  return kept(path, name) ?? keep(path, await Keyturn.makeKey(name, '/', PASSPHRASE));
+  return kept(path, name) ?? keep(path, await makeKey(name, '/', PASSPHRASE));
 }
 
 /** A key without a file, for tests where no passphrase is typed. */

@@ -152,7 +152,6 @@ const OWNED_WORDS: Readonly<Record<string, readonly string[]>> = {
     'src/journey/plan-report.ts',
     'src/journey/plan-turn.ts',
     'src/journey/plan.ts',
-    'src/keyturn.ts',
     'src/limits.ts',
   ],
   snapshot: ['src/agent/snapshot.ts'],

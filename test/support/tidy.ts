@@ -36,6 +36,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['project'],
   ['face'],
   ['keyturn.ts'],
+  ['index.ts'],
   ['lane', 'mcp', 'hook'],
   ['serve'],
   ['client'],
@@ -72,6 +73,8 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   // Works on plain files: no store, no ledger, no journey.
   lane: [...BASE, 'durable', 'gate', 'effect', 'tool', 'display', 'project'],
   // Thin: whatever it needs, the public face or the lane offers.
+  // What it does not export, no program can import.
+  'index.ts': ['keyturn.ts'],
   cli: [...BASE, 'version.ts', 'face', 'keyturn.ts', 'lane', 'mcp', 'hook', 'serve', 'client'],
   // One route for each verb: it knows the table and the public face.
   serve: [...BASE, 'version.ts', 'network', 'face', 'keyturn.ts', 'mcp'],

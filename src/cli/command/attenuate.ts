@@ -1,5 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
-import { Keyturn, parseDuration } from '../../keyturn.ts';
+import { attenuate as attenuateCapability, type Narrower, openChain, parseDuration } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { conditionWords, plainScope } from '../capability-lines.ts';
@@ -18,13 +18,13 @@ export async function attenuate(call: Call): Promise<Answer> {
   const holder = readHolderKey(options.holderKey!);
   const file = options.out!;
   const result = await writeSecret(file, async () => {
-    const narrow = await Keyturn.attenuate(text, holder, narrower, now);
-    return [`${narrow}\n`, await toldOf(narrow, file)];
+    const narrow = attenuateCapability(text, holder, narrower, now);
+    return [`${narrow}\n`, toldOf(narrow, file)];
   });
   return { result, lines: toldLines(result) };
 }
 
-function narrowerIn(options: Options, now: Date): Parameters<typeof Keyturn.attenuate>[2] {
+function narrowerIn(options: Options, now: Date): Narrower {
   const { scope, condition, ttl, holder } = options;
   if ([scope, condition, ttl, holder].every((option) => option === undefined))
     refuse('USAGE', 'Say what shall be less: --scope, --condition, --ttl or --holder.');
@@ -45,8 +45,9 @@ function endOf(ttl_s: number, now: Date): string {
   return new Date((Math.floor(now.getTime() / 1000) + ttl_s) * 1000).toISOString();
 }
 
-async function toldOf(text: string, file: string): Promise<Result<'attenuate'>> {
-  const { claims, depth } = await Keyturn.readCapability(text);
+/** That the control plane signed it is the executor's to verify. */
+function toldOf(text: string, file: string): Result<'attenuate'> {
+  const { claims, depth } = openChain(text, null);
   const { jti: capability_id, intent_id, action, conditions, holder, expires_at } = claims;
   return {
     capability_id,

@@ -1,5 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
-import { Keyturn } from '../../keyturn.ts';
+import { backupProject, restoreProject } from '../../keyturn.ts';
 import type { Answer, Call } from '../answer.ts';
 import { folderOf } from '../project.ts';
 import type { Result } from '../schema.ts';
@@ -10,7 +10,7 @@ import { confirmLedger } from './join.ts';
 export async function backup(call: Call): Promise<Answer> {
   const [out] = call.operands as [string];
   const { keys = true } = call.options;
-  const result: Result<'backup'> = await Keyturn.backup({ at: folderOf(call), out, without_keys: !keys });
+  const result: Result<'backup'> = await backupProject({ at: folderOf(call), out, without_keys: !keys });
   return {
     result,
     lines: [
@@ -27,7 +27,7 @@ export async function backup(call: Call): Promise<Answer> {
 
 export async function restore(call: Call): Promise<Answer> {
   const [from] = call.operands as [string];
-  const result: Result<'restore'> = await Keyturn.restore({
+  const result: Result<'restore'> = await restoreProject({
     at: folderOf(call),
     from,
     confirm: (found) => atTerminal((terminal) => confirmLedger(terminal, found)),

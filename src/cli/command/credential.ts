@@ -3,11 +3,12 @@ import { visible } from '../../canonical/visible.ts';
 import {
   activeCredentials,
   type Credential,
-  Keyturn,
+  type Keyturn,
   keyCredential,
   onlyKeyOf,
   type Passkey,
   type Principal,
+  requireLabel,
   type Result as Verb,
 } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
@@ -24,7 +25,7 @@ import { addPasskey } from './passkey.ts';
 /** A further key file or passkey: of the one who acts, or of a human who lost all that they had. */
 export function add(call: Call): Promise<Answer> {
   const [reason, label] = [call.options.reason!, call.options.label!];
-  Keyturn.requireLabel(label);
+  requireLabel(label);
   const want = { reason, label };
   // A passkey is made in a browser, with the service that runs on this host.
   if (call.options.passkey || serviceOf(call) === null)

@@ -4,10 +4,13 @@ import { sha256 } from '../../canonical/digest.ts';
 import { visible } from '../../canonical/visible.ts';
 import {
   freezeWords,
+  inspectMachine,
   isUnserved,
   type Result as Keyed,
   Keyturn,
   loneCredentialWords,
+  requireSandbox,
+  userFor,
 } from '../../keyturn.ts';
 import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
 import { consoleAssets } from '../../serve/assets.ts';
@@ -50,7 +53,7 @@ function bad(name: string, found: string, code: ReasonCode): Check {
 }
 
 function machineChecks(): Check[] {
-  const { bwrap, prlimit, flock } = Keyturn.machine();
+  const { bwrap, prlimit, flock } = inspectMachine();
   const linux = process.platform === 'linux';
   return [
     good('node', process.version),
@@ -91,9 +94,10 @@ function consoleChecks(): Check[] {
 }
 
 /** The programs may be there and the kernel still refuse: then the message names the setting. */
+/** Tries a sandbox, as a tool that names no user would get it. */
 function sandboxCheck(): Check {
   try {
-    Keyturn.requireSandbox();
+    requireSandbox({ network: false, read: [], write: [] }, null, inspectMachine(), userFor(null));
     return good('sandbox', 'one can be made');
   } catch (error) {
     const { code, message } = refusalFrom(error);

@@ -1,5 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
-import { type Executor, Keyturn } from '../../keyturn.ts';
+import { type Executor, requireName } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
@@ -12,7 +12,7 @@ import { fields, table } from '../table.ts';
 export function add(call: Call): Promise<Answer> {
   const [public_key] = call.operands;
   const { name: named, serves: labels = [], reason = '' } = call.options;
-  for (const one of [...(named === undefined ? [] : [named]), ...labels]) Keyturn.requireName(one);
+  for (const one of [...(named === undefined ? [] : [named]), ...labels]) requireName(one);
   // What is not named is that of the host, which only a command there can know.
   const asked = public_key !== undefined && named !== undefined ? writing : writingHere;
   return asked(call, async (keyturn: Opened) => {

@@ -5,6 +5,7 @@ import {
   Keyturn,
   type Principal,
   type Request,
+  requireName,
   type Signer,
   type Result as Verb,
 } from '../../keyturn.ts';
@@ -23,7 +24,7 @@ export function add(call: Call): Promise<Answer> {
   const [name = ''] = call.operands;
   const { agent, keyOut: key_file = null, role: roles = [] } = call.options;
   if (call.options.token && !agent) refuse('USAGE', '--token goes with --agent. A human signs each act.');
-  for (const role of roles) Keyturn.requireName(role);
+  for (const role of roles) requireName(role);
   return writing(call, async (keyturn) => {
     await requireFree(keyturn, name);
     const { token, ...result } = await enrol(keyturn, name, call);
@@ -109,7 +110,7 @@ export function assign(call: Call): Promise<Answer> {
   const reason = call.options.reason!;
   if (roles.length > 0 === withoutRoles)
     refuse('USAGE', 'Name all the roles with --role, or take them away with --without-roles.');
-  for (const role of roles) Keyturn.requireName(role);
+  for (const role of roles) requireName(role);
   return writing(call, async (keyturn) => {
     const by = await whoActs(keyturn, call.options.as);
     const found = (await keyturn.people.list()).principals.find((principal) => principal.name === name);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Keyturn, loneCredentialWords } from '../../keyturn.ts';
+import { Keyturn, loneCredentialWords, makeKey, requireName } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { newPassphrase } from '../human.ts';
@@ -14,7 +14,7 @@ import { untilStopped } from '../until-stopped.ts';
 export async function init(call: Call): Promise<Answer> {
   const at = resolve(folderOf(call));
   const name = call.options.name ?? userInfo().username.toLowerCase();
-  Keyturn.requireName(name);
+  requireName(name);
   const { passkey, label, port, recoveryKey } = call.options;
   if (!passkey && (label !== undefined || port !== undefined || recoveryKey))
     refuse('USAGE', '--label, --port and --recovery-key go with --passkey.');
@@ -40,8 +40,7 @@ async function byKeyFile(at: string, name: string): Promise<Keyturn> {
 function byPasskey({ options }: Call, at: string, name: string): Promise<Keyturn> {
   const { port, recoveryKey, label = 'passkey' } = options;
   return atTerminal(async (terminal) => {
-    const recovery =
-      recoveryKey && (await Keyturn.makeKey(name, at, await newPassphrase(terminal, name, at)));
+    const recovery = recoveryKey && (await makeKey(name, at, await newPassphrase(terminal, name, at)));
     const { foundWithPasskey } = await import('../../serve/founding.ts');
     const { portOf } = await import('../../serve/serve.ts');
     const { signal, letGo } = untilStopped();

@@ -1,5 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
-import { type JoinedLedger, Keyturn } from '../../keyturn.ts';
+import { type JoinedLedger, joinLedger } from '../../keyturn.ts';
 import type { Answer, Call } from '../answer.ts';
 import { folderOf } from '../project.ts';
 import { requireConfirmed } from '../question.ts';
@@ -14,7 +14,7 @@ const TYPED = 16;
 export async function join(call: Call): Promise<Answer> {
   const at = folderOf(call);
   const { root: project, ...ledger } = await atTerminal((terminal) =>
-    Keyturn.join({ at, confirm: (found) => confirmLedger(terminal, found) }),
+    joinLedger({ at, confirm: (found) => confirmLedger(terminal, found) }),
   );
   const result: Result<'store join'> = { project, ...ledger };
   return {

@@ -1,5 +1,15 @@
 import { isIdBeginning } from '../../canonical/uuid.ts';
-import { type Entry, type Excerpt, Keyturn, type Request, type Result } from '../../keyturn.ts';
+import {
+  auditProof,
+  type Entry,
+  type Excerpt,
+  entriesInFile,
+  excerptOfExportFile,
+  excerptOfProof,
+  type Request,
+  type Result,
+  storyInFile,
+} from '../../keyturn.ts';
 import { cliLimits, limits } from '../../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
@@ -116,28 +126,28 @@ async function showExport(path: string, call: Call): Promise<Answer> {
   return told(verified, { entries: found.entries, read }, before?.entries ?? [], call);
 }
 
-type FileRequest = Parameters<typeof Keyturn.excerptOfExport>[1];
+type FileRequest = Parameters<typeof excerptOfExportFile>[1];
 
 /** With every signature; but for an archive that begins later, of which only the entries before it tell who could sign. */
 async function excerptOf(path: string, request: FileRequest) {
   try {
-    return { ...(await Keyturn.excerptOfExport(path, request)), deep: true };
+    return { ...(await excerptOfExportFile(path, request)), deep: true };
   } catch (error) {
     const is_later = error instanceof Refusal && error.code === 'SEGMENT_MISSING' && path !== '-';
     if (!is_later) throw error;
-    return { ...(await Keyturn.excerptOfExport(path, { ...request, deep: false })), deep: false };
+    return { ...(await excerptOfExportFile(path, { ...request, deep: false })), deep: false };
   }
 }
 
 function showBundle(path: string, call: Call): Promise<Answer> {
   const { options, kept } = proofOptions(call.options);
-  const bundle = Keyturn.verifyProof(readInput(path, limits.bundle_bytes), options);
+  const bundle = auditProof(readInput(path, limits.bundle_bytes), options);
   const { size, root } = bundle.head;
   const found = { from: 0, size, root, key: bundle.fingerprint, objects: objectCount(bundle.objects) };
   const verified = verifiedAs('proof', found, kept, { key: options.key, deep: true });
   if (call.operands[0] !== undefined && call.operands[0] !== bundle.subject)
     refuse('INTENT_NOT_FOUND', `The proof is about ${bundle.subject}.`);
-  return told(verified, Keyturn.excerptOfProof(bundle), [], call);
+  return told(verified, excerptOfProof(bundle), [], call);
 }
 
 /** An intent is told as `show` tells it, everything else entry by entry; before that, what was verified. */
@@ -148,7 +158,7 @@ async function told(
   { operands, options }: Call,
 ): Promise<Answer> {
   requireAny(found);
-  const entries = await Keyturn.entriesInFile(found, read);
+  const entries = await entriesInFile(found, read);
   const result = (story: StoryResult | null) => ({
     entries: entries.toReversed(),
     verified: verified.result,
@@ -162,7 +172,7 @@ async function told(
   }
   const now = new Date();
   const with_output = options.output === true;
-  const story = await Keyturn.storyInFile({ entries: found, before, read, now, with_output });
+  const story = await storyInFile({ entries: found, before, read, now, with_output });
   return { result: result(story), lines: [...verified.lines, '', ...storyLines(story, now)] };
 }
 

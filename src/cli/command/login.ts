@@ -2,11 +2,13 @@ import { resolve } from 'node:path';
 import { visible } from '../../canonical/visible.ts';
 import type { Asking, OpenedSession } from '../../client/ask.ts';
 import {
-  Keyturn,
   keepLogin,
+  openKeyFile,
   type RemoteLogin,
   readLogin,
   removeLogin,
+  requireKeyFile,
+  requireName,
   type Result as Verb,
 } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
@@ -23,11 +25,11 @@ import { requireFingerprint } from './join.ts';
 export async function login(call: Call): Promise<Answer> {
   const { key, agentKey } = call.options;
   const name = call.options.as!;
-  Keyturn.requireName(name);
+  requireName(name);
   const service = named(call);
   if ((key === undefined) === (agentKey === undefined))
     refuse('USAGE', 'Name the key file of a human with --key, or that of an agent with --agent-key.');
-  if (key !== undefined) Keyturn.requireKeyFile(name, resolve(key));
+  if (key !== undefined) requireKeyFile(name, resolve(key));
   const known = readLogin(service);
   const ledger = await ledgerAt(service, name);
   if (known !== null && known.ledger !== ledger) refuse('LEDGER_OTHER');
@@ -65,7 +67,7 @@ function asHuman(who: Who, known: RemoteLogin | null): Promise<RemoteLogin> {
   const { service, name, ledger, key_file } = who;
   return atTerminal(async (terminal) => {
     const signer = await withTries(terminal, ['PASSPHRASE_WRONG'], async () =>
-      Keyturn.openKeyFile(name, key_file, await terminal.askSecret(`Passphrase of ${name}: `)),
+      openKeyFile(name, key_file, await terminal.askSecret(`Passphrase of ${name}: `)),
     );
     const session = await askingAt(service, {}, signing(signer, ledger)).open({}, {});
     const asking = withSession(service, session);

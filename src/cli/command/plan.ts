@@ -1,6 +1,7 @@
 import { decodeUtf8 } from '../../canonical/json.ts';
 import { visible } from '../../canonical/visible.ts';
-import { type PlanSpec, planBytesMax, type Signer, type Result as Verb } from '../../keyturn.ts';
+import type { PlanSpec, Signer, Result as Verb } from '../../keyturn.ts';
+import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { counted } from '../counted.ts';
@@ -76,7 +77,7 @@ function planSource(file: string, { config }: Options) {
 }
 
 function textIn(file: string): string {
-  return decodeUtf8(readInput(file, planBytesMax), planBytesMax);
+  return decodeUtf8(readInput(file, limits.json_bytes), limits.json_bytes);
 }
 
 /** Undoes a run of a plan, whole, by checkpoint, or but for some paths. */

@@ -1,5 +1,5 @@
 import { visible } from '../../canonical/visible.ts';
-import { Keyturn } from '../../keyturn.ts';
+import { copyStore, migrateStore, repairStore } from '../../keyturn.ts';
 import { cliLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
@@ -13,7 +13,7 @@ import { readText } from './ledger.ts';
 export async function copy(call: Call): Promise<Answer> {
   const [from, to] = call.operands as [string, string];
   const { tenant, json } = call.options;
-  const copied = await Keyturn.copyStore({
+  const copied = await copyStore({
     at: folderOf(call),
     from,
     to,
@@ -61,7 +61,7 @@ export async function migrate(call: Call): Promise<Answer> {
   folderOf(call);
   const [url] = call.operands as [string];
   const { application } = call.options;
-  const result: Result<'store migrate'> = await Keyturn.migrateStore({
+  const result: Result<'store migrate'> = await migrateStore({
     url,
     ...(application !== undefined && { application }),
   });
@@ -82,7 +82,7 @@ export async function migrate(call: Call): Promise<Answer> {
 export async function repair(call: Call): Promise<Answer> {
   const [url] = call.operands as [string];
   const { tenant, head = [], keep, readableToo = false } = call.options;
-  const { first, ...repaired } = await Keyturn.repairStore({
+  const { first, ...repaired } = await repairStore({
     at: folderOf(call),
     url,
     kept: head.map(readText),

@@ -1,6 +1,6 @@
 import { codeOf } from '../../canonical/code.ts';
 import { isDigest } from '../../canonical/digest.ts';
-import { Keyturn, type Result as Verb } from '../../keyturn.ts';
+import { showEffect, type Result as Verb } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import { delegateOf, namesDelegate } from '../acting.ts';
 import type { Answer, Call } from '../answer.ts';
@@ -41,8 +41,8 @@ async function hashOf(keyturn: Opened, intent_id: string, delegation: string): P
 
 function previewLines(keyturn: Opened, seen: Verb<'intents.previewSubmit'>): string[] {
   const { intent, envelope, effect, alternate_effects, approver } = seen;
-  const shown = Keyturn.showEffect(effect);
-  const alternates = alternate_effects.map((one) => Keyturn.showEffect(one));
+  const shown = showEffect(effect);
+  const alternates = alternate_effects.map((one) => showEffect(one));
   const next = `keyturn submit ${intent.intent_id} --hash ${intent.hash} --delegation ID --agent-key FILE`;
   return [
     ...reviewScreen({ intent, envelope, shown, alternates }, stdoutLook(new Date())),

@@ -1,4 +1,4 @@
-import { Keyturn, type Result } from '../../keyturn.ts';
+import { auditProof, type Result, verifyExportFile, verifySegmentFiles } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
@@ -24,12 +24,12 @@ async function verifyFile(path: string, kept: readonly string[], options: Option
   const { and = [] } = options;
   const verified =
     and.length === 0
-      ? await Keyturn.verifyExport(path, optionsOf(kept, options))
-      : await Keyturn.verifySegments([path, ...and], optionsOf(kept, options));
+      ? await verifyExportFile(path, optionsOf(kept, options))
+      : await verifySegmentFiles([path, ...and], optionsOf(kept, options));
   return verifiedAs(fileKind(verified), foundIn(verified), kept, options);
 }
 
-type VerifiedFile = Awaited<ReturnType<typeof Keyturn.verifyExport>>;
+type VerifiedFile = Awaited<ReturnType<typeof verifyExportFile>>;
 
 /** What a file is whose head knows more than it holds, or which begins later, is a part. */
 export function fileKind({ from, size, head }: VerifiedFile): 'export' | 'archive' {
@@ -53,7 +53,7 @@ export function proofOptions({ key, head = [], deep }: Options) {
 
 function verifyBundle(path: string, given: Options): Answer {
   const { options, kept } = proofOptions(given);
-  const bundle = Keyturn.verifyProof(readInput(path, limits.bundle_bytes), options);
+  const bundle = auditProof(readInput(path, limits.bundle_bytes), options);
   const { size, root } = bundle.head;
   const found = { from: 0, size, root, key: bundle.fingerprint, objects: objectCount(bundle.objects) };
   const answer = verifiedAs('proof', found, kept, { key: options.key, deep: true });
