@@ -3,6 +3,7 @@ import type { ResultOf, Signed, Verb } from '../face/verb.ts';
 import type { VERBS } from '../face/verbs.ts';
 import type { Draft, Proof } from '../keyturn.ts';
 import type { actDraft } from '../serve/act.ts';
+import type { ServedVerb } from '../serve/host-only.ts';
 import { type Asking, asker, type CallOptions } from './ask.ts';
 import type { RequestSigner } from './signed.ts';
 
@@ -14,9 +15,6 @@ import type { RequestSigner } from './signed.ts';
 type Table = typeof VERBS;
 type HereOf<V> = V extends Verb<z.ZodType, z.ZodType, infer H> ? H : never;
 type AskedOf<V> = V extends Verb<infer I, z.ZodType, never> ? z.input<I> : never;
-
-/** What a service gives by itself, or asks for apart. A verb that needs anything else of its caller's process is not offered. */
-type OverHttp = 'signer' | 'holder' | 'signal' | 'to';
 
 type Ask<V> =
   Record<never, never> extends AskedOf<V>
@@ -65,12 +63,12 @@ type Call<V> = 'to' extends keyof HereOf<V>
       ? Ask<V> & Act<V>
       : Ask<V>;
 
-type Namespace<T> = {
-  readonly [N in keyof T as keyof HereOf<T[N]> extends OverHttp ? N : never]: Call<T[N]>;
+type Namespace<N extends string, T> = {
+  readonly [W in keyof T & string as `${N}.${W}` extends ServedVerb ? W : never]: Call<T[W]>;
 };
 
 /** Every verb that a service offers, as `client.intents.propose({ … })`. */
-export type Client = { readonly [N in keyof Table]: Namespace<Table[N]> };
+export type Client = { readonly [N in keyof Table]: Namespace<N, Table[N]> };
 
 export interface ClientOptions {
   /** Such as `http://localhost:7717`. */

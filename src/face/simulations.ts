@@ -299,6 +299,7 @@ export const simulations = {
 
   news: write({
     open_to: 'people',
+    refuses: ['REGISTRY_MISSING'],
     about:
       'Tell a user, once, which of their earlier requests a simulation serves now. Every answer to `ask` has the same.',
     input: () => z.strictObject({ user_id: z.string() }),

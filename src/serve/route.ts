@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { once } from '../canonical/once.ts';
 import type { Verb } from '../face/verb.ts';
 import { VERBS } from '../face/verbs.ts';
+import { HOST_ONLY } from './host-only.ts';
 
 /** As much of a JSON Schema as the rules of the service look at. */
 export interface Schema {
@@ -34,37 +35,26 @@ export interface Route {
   readonly members: () => Readonly<Record<string, Schema>>;
 }
 
-/** What the service can give, or do without, of what is no JSON. A verb that takes something else is only for a caller in the process. */
-const GIVEN: ReadonlySet<string> = new Set(['signer', 'holder', 'signal', 'model', 'shared', 'to']);
-
-/** What changes files of this host before, or without, a signature. A draft changes nothing, so these are for a terminal. */
-const OF_THIS_HOST: ReadonlySet<string> = new Set(['ledger.archive', 'system.gc', 'system.rotateControlKey']);
-
 /** What a human looks at before an act, and what records a refusal for who opened the project. */
 const LOOKS: ReadonlySet<string> = new Set(['intents.offer']);
 
 /** What goes on with a conversation. It approves nothing: what runs on a yes, a human activated before. */
-const SAID: ReadonlySet<string> = new Set(
-  ['ask', 'answer', 'confirm', 'resume', 'undo'].map((name) => `conversations.${name}`),
-);
+const SAID: ReadonlySet<string> = new Set([
+  ...['ask', 'answer', 'confirm', 'resume', 'undo', 'dispatch'].map((name) => `conversations.${name}`),
+  // What a user is told once, only that user asks for.
+  'simulations.news',
+]);
 
 /** What makes files of the project again that the ledger tells of, and replaces none. */
 const PROVEN: ReadonlySet<string> = new Set(['plans.report']);
 
-/** Every verb that can be asked for over HTTP, from the table. */
-export function routesOf(table: Readonly<Record<string, object>> = VERBS): Route[] {
-  return Object.entries(table).flatMap(([namespace, verbs]) =>
+/** Every verb that is offered over HTTP, from the table. */
+export function routesOf(): Route[] {
+  return Object.entries(VERBS).flatMap(([namespace, verbs]) =>
     Object.entries(verbs as Record<string, Verb>)
-      .filter(([name]) => !OF_THIS_HOST.has(`${namespace}.${name}`))
-      .filter(([, { here }]) => here.every((member) => GIVEN.has(member)))
-      .map(([name, verb]) => routeOf(namespace, name, verb))
-      .filter(hasCallers),
+      .filter(([name]) => !Object.hasOwn(HOST_ONLY, `${namespace}.${name}`))
+      .map(([name, verb]) => routeOf(namespace, name, verb)),
   );
-}
-
-/** A human writes only what is signed. What is not, and is not open to agents either, would be refused to every caller. */
-function hasCallers({ verb, is_act, is_look, is_proven }: Route): boolean {
-  return verb.kind !== 'write' || verb.open_to !== 'people' || is_act || is_look || is_proven;
 }
 
 function routeOf(namespace: string, name: string, verb: Verb): Route {

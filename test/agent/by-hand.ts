@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Confirm } from '../../src/agent/answer-shape.ts';
-import { type AgentStep, agentPlans } from '../../src/agent/contracts.ts';
+import { type AgentStep, agentPlans, type DispatchEnvelope } from '../../src/agent/contracts.ts';
 import type { DispatchFacts } from '../../src/agent/decide.ts';
 import { intentIdOf } from '../../src/agent/intent.ts';
 import { idempotencyKey } from '../../src/agent/plan.ts';
@@ -29,6 +29,23 @@ export async function intentIdFor(
   const { ordered_steps } = agentPlans.open(await objectOf(keyturn, state.plans[0]!.plan));
   const step = ordered_steps.find((one) => one.step_id === step_id)!;
   return intentIdOf(idempotencyKey(correlation_id, step));
+}
+
+/** What the core would dispatch for the first step of the newest plan, from what every reader of the ledger is told. */
+export async function envelopeFor(keyturn: Keyturn, correlation_id: string): Promise<DispatchEnvelope> {
+  const { user_id, plans } = await keyturn.conversations.status({ correlation_id });
+  const { plan: digest, steps } = plans.at(-1)!;
+  const plan = agentPlans.open(await objectOf(keyturn, digest));
+  const step = plan.ordered_steps[0]!;
+  const { step_id, simulation_id, required_fields, access_action, rollback_plan_ref } = step;
+  return {
+    ...{ correlation_id, tenant_id: 'default', user_id },
+    ...{ step_id, simulation_id, required_fields, access_action, rollback_plan_ref },
+    confirmation_proof_ref: steps[0]!.confirmation?.proof ?? null,
+    idempotency_key: idempotencyKey(correlation_id, step),
+    policy_snapshot_ref: plan.policy_snapshot_ref,
+    artifact_fingerprint_bundle_ref: step.artifact_fingerprint_bundle_ref,
+  };
 }
 
 /** What a decision says of the simulation of a step that is active and still what was activated. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { OpenKey } from '../../src/identity/act.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { askedFor, yes as saidYes } from '../agent/agent-place.ts';
+import { envelopeFor } from '../agent/by-hand.ts';
 import { freshSigner } from '../support/keys.ts';
 import { type States, toolCall } from './contract-project.ts';
 import { type Asks, actOf, NONE, one, type Reach, reason } from './contract-reach.ts';
@@ -169,6 +170,11 @@ function saidAsks({ p, correlation_id, erasedTalk }: States): Asks {
         { user_id, correlation_id: await erasedTalk(), plan_id: plans[0]!.plan_id, text: 'yes' },
       );
     },
+    'conversations.dispatch': async () => {
+      const envelope = await envelopeFor(keyturn, correlation_id);
+      return said(envelope, { ...envelope, correlation_id: 'none' });
+    },
+    'simulations.news': () => said({ user_id }),
     'conversations.resume': async () => said({ correlation_id }, { correlation_id: await erasedTalk() }),
     'conversations.undo': async () => {
       const prompt = await note('undone');

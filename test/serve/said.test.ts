@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { OpenKey } from '../../src/identity/act.ts';
 import { AGENT_CORE, Keyturn } from '../../src/keyturn.ts';
-import { askedFor, furnish, named, writtenIn, yes } from '../agent/agent-place.ts';
+import { askedFor, furnish, named, writeSimulation, writtenIn, yes } from '../agent/agent-place.ts';
+import { envelopeFor } from '../agent/by-hand.ts';
 import { human, PERMITS, policy, rules } from '../journey/authority.ts';
 import { entriesAbout, sizeOf } from '../support/ledger.ts';
 import { found } from '../support/project.ts';
@@ -12,8 +13,8 @@ import { callSigned, keyed, signatureOf } from './signed.ts';
 
 /** The words of a user over HTTP. Who may say them is what an attacker tries: another human, an agent, a session, a copy of a request. */
 
-const at = (verb: string) => `/v1/conversations/${verb}`;
-const SAID = ['ask', 'answer', 'confirm', 'resume', 'undo'];
+const at = (verb: string) => (verb === 'news' ? '/v1/simulations/news' : `/v1/conversations/${verb}`);
+const SAID = ['ask', 'answer', 'confirm', 'resume', 'undo', 'dispatch', 'news'];
 const NOTE = (value: string) => `append a notebook line "${value}"`;
 
 async function talking(): Promise<Service & { readonly ada: OpenKey }> {
@@ -25,9 +26,15 @@ async function talking(): Promise<Service & { readonly ada: OpenKey }> {
 }
 
 /** What each verb of a conversation is asked with that would go on with this prompt. */
-const goingOn = (prompt: Parameters<typeof named>[0]): Readonly<Record<string, object>> => {
+const goingOn = async (
+  { keyturn }: Service,
+  prompt: Parameters<typeof named>[0],
+): Promise<Readonly<Record<string, object>>> => {
   const { correlation_id } = prompt;
+  const { user_id: _, ...dispatch } = await envelopeFor(keyturn, correlation_id);
   return {
+    dispatch,
+    news: {},
     ask: { utterance: NOTE('asked'), correlation_id },
     answer: { correlation_id, text: 'x' },
     confirm: { ...named(prompt), text: 'yes' },
@@ -53,6 +60,35 @@ describe('words that a key signed for', () => {
     expect(await cameTo(s, far.correlation_id)).toEqual(came);
     expect(came).toMatchObject({ issuer: AGENT_CORE, on_behalf_of: 'ada', status_word: 'succeeded' });
     await s.keyturn.conversations.replay({ correlation_id: far.correlation_id });
+  });
+
+  it('dispatch a step once: the envelope of one that ran is answered with what came of it', async () => {
+    const s = await talking();
+    const prompt = await askedFor(s.keyturn, NOTE('enveloped'));
+    await yes(s.keyturn, prompt);
+    const envelope = await envelopeFor(s.keyturn, prompt.correlation_id);
+    const size = await sizeOf(s.keyturn);
+    const { status, body } = await callSigned(s, s.ada, at('dispatch'), envelope);
+    expect([status, body]).toMatchObject([200, { kind: 'OUTCOME', is_duplicate: true }]);
+    expect([await sizeOf(s.keyturn), writtenIn(s.root)]).toEqual([size, ['+ enveloped']]);
+  });
+
+  it('hear once what there is now of what their user asked for, and of no other user', async () => {
+    const s = await talking();
+    await s.keyturn.conversations.ask({ user_id: 'ada', utterance: 'polish all brass trumpets' });
+    writeSimulation(s.root, {
+      ...{ id: 'trumpet.polish', version: 1, family: 'notes', summary: { en: 'Polish all brass trumpets' } },
+      ...{ risk: 'LOW', impactful: false, side_effecting: false, irreversible: false },
+      ...{ access_action: 'trumpet.polish', effect: { tool: 'say', arguments: { word: 'shiny' } } },
+    });
+    const change = { id: 'trumpet.polish', reason: 'It was asked for.', signer: s.ada };
+    await s.keyturn.simulations.register(change);
+    await s.keyturn.simulations.activate(change);
+    const bo = await human(s, 'bo');
+    expect((await callSigned(s, bo, at('news'), { user_id: 'bo' })).body.news).toEqual([]);
+    const first = await callSigned(s, s.ada, at('news'), { user_id: 'ada' });
+    expect(first.body.news).toMatchObject([{ simulation: 'trumpet.polish' }]);
+    expect((await callSigned(s, s.ada, at('news'), { user_id: 'ada' })).body.news).toEqual([]);
   });
 
   it('prove their user to the policies, which words at the terminal do not', async () => {
@@ -94,12 +130,13 @@ describe('words that a key signed for', () => {
   it('are of no agent: not by its token, not by its key, and not by that of the agent core', async () => {
     const s = await talking();
     const prompt = await askedFor(s.keyturn, NOTE('agent'));
+    const going = await goingOn(s, prompt);
     const scout = await keyed(s);
     const core = Keyturn.agentSigner(AGENT_CORE, join(s.keyturn.layout.keys, `${AGENT_CORE}.seed`));
     const size = await sizeOf(s.keyturn);
     for (const user_id of ['ada', 'bot', 'scout', AGENT_CORE])
       for (const verb of SAID) {
-        const request = { ...goingOn(prompt)[verb], user_id };
+        const request = { ...going[verb], user_id };
         for (const told of [
           await call(s, at(verb), request, { token: s.token }),
           await callSigned(s, scout, at(verb), request),
@@ -113,12 +150,13 @@ describe('words that a key signed for', () => {
   it('are of no session, whether a link or a key opened it', async () => {
     const s = await talking();
     const prompt = await askedFor(s.keyturn, NOTE('session'));
+    const going = await goingOn(s, prompt);
     const byKey = shownIn(await callSigned(s, s.ada, '/v1/session', {}));
     const byLink = await session(s);
     const size = await sizeOf(s.keyturn);
     for (const cookie of [byKey, byLink]) {
       for (const verb of SAID) {
-        const request = { ...goingOn(prompt)[verb], user_id: 'ada' };
+        const request = { ...going[verb], user_id: 'ada' };
         const told = await call(s, at(verb), request, { cookie });
         expect(refusalIn(told), verb).toEqual([403, 'SESSION_READS']);
       }
@@ -131,16 +169,18 @@ describe('words that a key signed for', () => {
   it('are of the human who signed: not for another user, not in the conversation of another, not of an auditor', async () => {
     const s = await talking();
     const prompt = await askedFor(s.keyturn, NOTE('other'));
+    const going = await goingOn(s, prompt);
     const bo = await human(s, 'bo');
     const eve = await human(s, 'eve', ['auditor']);
     const size = await sizeOf(s.keyturn);
     for (const verb of SAID) {
-      const request = goingOn(prompt)[verb]!;
+      const request = going[verb]!;
       const told = await callSigned(s, bo, at(verb), { ...request, user_id: 'ada' });
       expect(refusalIn(told), verb).toEqual([403, 'CALLER_OTHER']);
       const own = await callSigned(s, bo, at(verb), request);
       const code = verb === 'ask' ? 'AGENT_TRANSITION_ILLEGAL' : 'ACCESS_SCOPE_VIOLATION';
-      expect(refusalIn(own), verb).toEqual([403, code]);
+      if (verb === 'news') expect(own.body).toEqual({ news: [] });
+      else expect(refusalIn(own), verb).toEqual([403, code]);
       expect(refusalIn(await callSigned(s, eve, at(verb), request)), verb).toEqual([403, 'AUDITOR_ACTS']);
     }
     expect([await sizeOf(s.keyturn), writtenIn(s.root)]).toEqual([size, []]);
