@@ -5,7 +5,7 @@ import { type ReasonCode, refuse } from '../refusal.ts';
 import { VERSION } from '../version.ts';
 import { definitionsIn } from './accepted.ts';
 import type { ToolDefinition } from './definition.ts';
-import { heardIn, objectOf, type Reply, replyIn, textOrNone } from './reply.ts';
+import { objectOf, type Reply, replyIn, serverMessageIn, textOrNone } from './reply.ts';
 import { SameList } from './same-list.ts';
 
 /** The protocol versions that are spoken to servers: the stateless one, and the one with a handshake. */
@@ -194,7 +194,7 @@ export class McpConnection {
 
   #hear(line: Buffer): void {
     if (this.#hearSame(line)) return;
-    const message = heardIn(line);
+    const message = serverMessageIn(line);
     if (message === null) {
       this.#garbage += 1;
       if (this.#garbage > mcpLimits.garbage_lines) this.#peer?.kill();

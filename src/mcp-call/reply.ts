@@ -8,7 +8,7 @@ export type Reply =
   | { readonly kind: 'lost'; readonly code: ReasonCode };
 
 /** A message of JSON-RPC; null where the line is none. */
-export function heardIn(line: Buffer): Record<string, Json | undefined> | null {
+export function serverMessageIn(line: Buffer): Record<string, Json | undefined> | null {
   try {
     const value: unknown = JSON.parse(line.toString('utf8'));
     const is_message = typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -9,7 +9,6 @@ import {
   completed as completion,
   getPassedPrompt,
   passedPrompts,
-  passedResources,
   passedTemplates,
   readPassed,
   setLevel,
@@ -27,10 +26,8 @@ export async function answerAsked(
   switch (method) {
     case 'tools/list':
       return listTools(caller, is_modern);
-    case 'resources/list': {
-      const resources = [...(await listResources(caller)), ...(await passedResources(caller))];
-      return { resources, ...(is_modern && CACHE) };
-    }
+    case 'resources/list':
+      return { ...(await listResources(caller, params)), ...(is_modern && CACHE) };
     case 'resources/templates/list':
       return { resourceTemplates: await passedTemplates(caller), ...(is_modern && CACHE) };
     case 'resources/read': {

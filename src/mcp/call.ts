@@ -1,6 +1,6 @@
 import type { JsonObject } from '../canonical/json.ts';
 import { Cancelled, type Entry, type Face, type Keyturn, type Result, type Signer } from '../keyturn.ts';
-import { mcpLimits } from '../limits.ts';
+import { limits, mcpLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import {
   asRecorded,
@@ -20,7 +20,7 @@ import { type Hear, heard, hearRun } from './progress.ts';
 
 /** Who calls, and what they can do. */
 export interface McpCaller {
-  readonly name: string | null;
+  readonly name: string;
   /** With a key the proposer is proven, and grants apply. */
   readonly signer: Signer | null;
   readonly face: Face;
@@ -117,7 +117,7 @@ export async function beginTool(
   }: { readonly declared_goal?: string; readonly answers?: string } = {},
 ): Promise<Result<'mcp.call'>> {
   return face.mcp.call({
-    ...(name !== null && { issuer: name }),
+    issuer: name,
     ...(signer && { signer }),
     ...heard(onProgress),
     declared_goal,
@@ -136,7 +136,7 @@ async function passTool(
   { abort, onProgress }: ToolCallOptions,
 ): Promise<Called> {
   const passed = await face.mcp.pass({
-    ...(name !== null && { issuer: name }),
+    issuer: name,
     ...(signer && { signer }),
     ...heard(onProgress),
     declared_goal: `Call ${tool} for an agent`,
@@ -232,7 +232,7 @@ async function callOwn(
       if (caller.ask === null) return refuse('NOT_FOR_AGENTS');
       const { proposal } = values as { proposal?: never };
       const told = await caller.ask({
-        user_id: caller.name ?? 'mcp',
+        user_id: caller.name,
         utterance: textOf(values, 'words'),
         ...(proposal !== undefined && { proposal }),
       });
@@ -269,11 +269,15 @@ export async function takeBackOrStop(caller: McpCaller, intent_id: string, reaso
 }
 
 async function pending({ face, name }: McpCaller): Promise<CallResult> {
-  const { intents } = await face.intents.list({
-    status_word: 'waiting',
-    ...(name !== null && { proposer: name }),
-  });
-  const lines = intents.map(({ intent_id, tool, expires_at }) => `${intent_id} ${tool}, until ${expires_at}`);
+  const lines: string[] = [];
+  for (let at: { cursor?: string } | null = {}; at !== null; ) {
+    const asked = { status_word: 'waiting' as const, proposer: name, limit: limits.page_rows, ...at };
+    const { intents, next }: Result<'intents.list'> = await face.intents.list(asked);
+    lines.push(
+      ...intents.map(({ intent_id, tool, expires_at }) => `${intent_id} ${tool}, until ${expires_at}`),
+    );
+    at = next === null ? null : { cursor: next };
+  }
   return text(lines.length === 0 ? 'Nothing of yours waits for a human.' : lines.join('\n'), false);
 }
 

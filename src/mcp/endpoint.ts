@@ -151,7 +151,7 @@ export class McpEndpoint {
       case 'tasks/result':
         return taskResult(caller, taskId(), signal);
       case 'tasks/list':
-        return listTasks(caller);
+        return listTasks(caller, params);
     }
     return unknownMethod(method);
   }

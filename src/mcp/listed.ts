@@ -10,7 +10,7 @@ type Registered = Result<'tools.list'>['tools'];
 
 interface KeptList {
   readonly registered: Registered;
-  readonly results: Map<boolean, RenderedResult>;
+  readonly results: Map<string, RenderedResult>;
 }
 
 /**
@@ -20,18 +20,24 @@ interface KeptList {
 const kept = new WeakMap<Result<'mcp.tools'>, KeptList>();
 
 /** Everything that can be called, as the answer to `tools/list`. */
-export async function listTools({ face }: McpCaller, is_modern: boolean): Promise<RenderedResult> {
+export async function listTools({ face, ask }: McpCaller, is_modern: boolean): Promise<RenderedResult> {
   const [{ tools: registered }, gated] = await Promise.all([face.tools.list(), face.mcp.tools()]);
   const known = kept.get(gated);
   const list = known && isSame(known.registered, registered) ? known : { registered, results: new Map() };
   if (list !== known && isDeepFrozen(gated) && registered.every(isDeepFrozen)) kept.set(gated, list);
-  const found = list.results.get(is_modern) ?? new RenderedResult(listOf(registered, gated, is_modern));
-  list.results.set(is_modern, found);
+  const how = { is_modern, can_ask: ask !== null };
+  const key = JSON.stringify(how);
+  const found = list.results.get(key) ?? new RenderedResult(listOf(registered, gated, how));
+  list.results.set(key, found);
   return found;
 }
 
-function listOf(registered: Registered, gated: Result<'mcp.tools'>, is_modern: boolean): JsonObject {
-  const tools = [...offeredFrom(registered, gated).values()].map(({ definition, is_shadow }) =>
+function listOf(
+  registered: Registered,
+  gated: Result<'mcp.tools'>,
+  { is_modern, can_ask }: { readonly is_modern: boolean; readonly can_ask: boolean },
+): JsonObject {
+  const tools = [...offeredFrom(registered, gated, { can_ask }).values()].map(({ definition, is_shadow }) =>
     is_modern || is_shadow ? definition : { ...definition, execution: { taskSupport: 'optional' } },
   );
   return is_modern ? { resultType: 'complete', tools, ...CACHE } : { tools };

@@ -34,6 +34,9 @@ const own = (
   effect: null,
 });
 
+/** The agent core: listed only where it can be asked. */
+const ASK = 'keyturn_ask';
+
 /** What the gate itself offers. */
 export const OWN: readonly Offered[] = [
   own(
@@ -66,7 +69,7 @@ export const OWN: readonly Offered[] = [
     ['goal', 'plan'],
   ),
   own(
-    'keyturn_ask',
+    ASK,
     'Ask for a registered action in plain words. The answer is a question, a prompt or an outcome.',
     {
       words: { type: 'string', description: 'The words of the user, as they said them.' },
@@ -84,11 +87,13 @@ export const OWN: readonly Offered[] = [
 export function offeredFrom(
   registered: readonly Registered[],
   gated: Result<'mcp.tools'>,
+  { can_ask }: { readonly can_ask: boolean },
 ): ReadonlyMap<string, Offered> {
   const found = new Map<string, Offered>();
   for (const tool of gated.tools) found.set(tool.called, ofServer(tool, gated.passes));
   for (const tool of registered) found.set(tool.name, ofRegistry(tool));
   for (const one of OWN) found.set(one.definition.name, one);
+  if (!can_ask) found.delete(ASK);
   return found;
 }
 

@@ -2,6 +2,8 @@ import type { JsonObject } from '../canonical/json.ts';
 import { Refusal } from '../refusal.ts';
 import type { McpCaller } from './call.ts';
 import { ERRORS, wrong } from './message.ts';
+import { ownPage } from './own-page.ts';
+import { passedResources } from './passed.ts';
 
 const PREFIX = 'keyturn://intent/';
 
@@ -12,13 +14,16 @@ export function isOwnResource(uri: string): boolean {
 }
 
 /** What the caller proposed lately: what waits, and what became of the rest. */
-export async function listResources({ face, name }: McpCaller): Promise<JsonObject[]> {
-  const { intents } = await face.intents.list(name === null ? {} : { proposer: name });
-  return intents.map(({ intent_id, tool, status }) => ({
+export async function listResources(caller: McpCaller, params: JsonObject): Promise<JsonObject> {
+  const { intents, more } = await ownPage(caller, params);
+  const resources = intents.map(({ intent_id, tool, status }) => ({
     uri: intentUri(intent_id),
     name: `${tool} (${status})`,
     mimeType: 'application/json',
   }));
+  // Those of servers come whole, with the first page.
+  const passed = params.cursor === undefined ? await passedResources(caller) : [];
+  return { resources: [...resources, ...passed], ...more };
 }
 
 export async function readResource({ face }: McpCaller, uri: string): Promise<JsonObject> {

@@ -7,6 +7,7 @@ import { held, type McpCaller, takeBackOrStop } from './call.ts';
 import type { GoingTasks } from './going-tasks.ts';
 import { ERRORS, wrong } from './message.ts';
 import type { ClientInput } from './offered.ts';
+import { ownPage } from './own-page.ts';
 import { answerInTask, askedInTask } from './task-input.ts';
 
 /** A pending call as a task, in the words of both protocols. The id of the task is that of the intent. */
@@ -137,13 +138,12 @@ export async function taskResult(
   return { ...result, _meta: { 'io.modelcontextprotocol/related-task': { taskId: intent_id } } };
 }
 
-export async function listTasks(caller: McpCaller): Promise<JsonObject> {
-  const { face, name } = caller;
-  const { intents } = await face.intents.list(name === null ? {} : { proposer: name });
+export async function listTasks(caller: McpCaller, params: JsonObject): Promise<JsonObject> {
+  const { intents, more } = await ownPage(caller, params);
   const tasks = await Promise.all(
     intents.map(async ({ intent_id }) => legacy((await taskOf(caller, intent_id, LEGACY)).base)),
   );
-  return { tasks };
+  return { tasks, ...more };
 }
 
 /**

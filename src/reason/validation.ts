@@ -131,7 +131,11 @@ export const validationReasons = {
     'An interpreted tool does not say which files it loads, so changing them needs no new approval.',
     'Name them under covers in the registry, or write covers: [] when it loads none.',
   ],
-  PROPOSER_AMBIGUOUS: [1060, 'It is not clear who proposes this.', 'Name the proposer with --by.'],
+  PROPOSER_AMBIGUOUS: [
+    1060,
+    'It is not clear who proposes this.',
+    'Name the proposer: with --by, or with --as for `keyturn mcp`.',
+  ],
   PRINCIPAL_UNKNOWN: [
     1061,
     'No principal with this name is enrolled.',

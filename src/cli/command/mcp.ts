@@ -24,9 +24,11 @@ export async function serve(call: Call): Promise<Answer> {
     // A project that cannot be opened now is tried again by the next request.
     opened.catch(() => {
       opened = null;
-      caller = null;
     });
     caller ??= opened.then((keyturn) => callerOf(keyturn, call));
+    caller.catch(() => {
+      caller = null;
+    });
     return caller;
   };
   try {
@@ -37,14 +39,14 @@ export async function serve(call: Call): Promise<Answer> {
   return { result: { stopped: true }, lines: [] };
 }
 
-function callerOf(keyturn: Keyturn, { options }: Call): McpCaller {
-  const name = options.as ?? null;
-  const own = name === null ? null : agentKeyOf(keyturn, name);
-  const path = options.agentKey ?? (own !== null && existsSync(own) ? own : null);
+async function callerOf(keyturn: Keyturn, { options }: Call): Promise<McpCaller> {
+  const name = options.as ?? (await onlyAgent(keyturn));
+  const own = agentKeyOf(keyturn, name);
+  const path = options.agentKey ?? (existsSync(own) ? own : null);
   return {
     name,
-    signer: name !== null && path !== null ? Keyturn.agentSigner(name, path) : null,
-    face: name === null ? keyturn : keyturn.as({ name, account: keyturn.host.account }),
+    signer: path !== null ? Keyturn.agentSigner(name, path) : null,
+    face: keyturn.as({ name, account: keyturn.host.account }),
     ask: keyturn.conversations.ask,
     link: consoleOf(keyturn),
     hold_ms: holdOf(options.hold),
@@ -52,6 +54,22 @@ function callerOf(keyturn: Keyturn, { options }: Call): McpCaller {
     hear: keyturn.host.hearServers,
     entries: (signal) => entriesFromNow(keyturn.ledger, signal),
   };
+}
+
+/** A client sees what its agent proposed and nothing else, so it has to be clear which agent that is. */
+async function onlyAgent(keyturn: Keyturn): Promise<string> {
+  const { principals } = await keyturn.people.list();
+  const names = principals
+    .filter(({ kind, status }) => kind === 'agent' && status === 'active')
+    .map(({ name }) => name);
+  const [only, ...others] = names;
+  if (only !== undefined && others.length === 0) return only;
+  return refuse(
+    'PROPOSER_AMBIGUOUS',
+    only === undefined
+      ? 'No agent is enrolled: keyturn mcp config AGENT enrols one.'
+      : `Start keyturn mcp with --as, and which agent this client is: ${names.join(' or ')}.`,
+  );
 }
 
 /** In the console of the service that runs for this project on this host; null while none does. */
