@@ -8,15 +8,22 @@
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
+/** Each stands in two of the lists below. A list that read it from another one would bring all of them into every page. */
+const JSON_BYTES = 1 * MiB;
+const JSON_STRING_CHARS = 128 * KiB;
+const YAML_BYTES = 1 * MiB;
+const NAME_CHARS = 64;
+const PLAN_FILE_BYTES = 50 * MiB;
+
 export const limits = {
   /** One JSON document from outside. An envelope is a few KiB; more is a mistake or an attack. */
-  json_bytes: 1 * MiB,
+  json_bytes: JSON_BYTES,
   /** Nesting of a JSON document. Far above any envelope, far below any stack. */
   json_depth: 64,
   /** One string inside a JSON document: what one argument can hold on Linux is 128 KiB. */
-  json_string_chars: 128 * KiB,
+  json_string_chars: JSON_STRING_CHARS,
   /** A registry or a config file. A thousand tools fit; a human must be able to read it. */
-  yaml_bytes: 1 * MiB,
+  yaml_bytes: YAML_BYTES,
   /** What V8 keeps of the command line, compiled, and reads at each start, 7 ms for each MiB: three commands that look, and some more. */
   code_cache_full_bytes: 1.75 * MiB,
   /** The largest such file that is read. With all commands it would be 4 MiB; more is not ours. */
@@ -30,7 +37,7 @@ export const limits = {
   /** A declared goal or a reason: what a person reads before deciding. */
   prose_chars: 4 * KiB,
   /** The name of a principal, a tool or a parameter. */
-  name_chars: 64,
+  name_chars: NAME_CHARS,
   /** The id of a conversation, which its caller chooses; those of others are shorter. */
   id_chars: 128,
   /** Tools in one registry, and parameters of one tool. */
@@ -439,9 +446,9 @@ export const capabilityLimits = {
 export const policyLimits = {
   files: 64,
   /** One file is one string of the stored set, and a stored string is never longer. */
-  file_bytes: limits.json_string_chars,
+  file_bytes: JSON_STRING_CHARS,
   /** The stored set is one document like any other. */
-  set_bytes: limits.json_bytes,
+  set_bytes: JSON_BYTES,
   /** Policies in one set: a human must be able to read them. */
   policies: 500,
   quorums: 64,
@@ -663,7 +670,7 @@ export const mcpLimits = {
 export const planLimits = {
   /** Paths that one plan changes: what a person can review. */
   files: 100,
-  file_bytes: 50 * MiB,
+  file_bytes: PLAN_FILE_BYTES,
   /** Files that one query may read. */
   readable: 16,
   /** Approvals that a task may ask for. */
@@ -730,9 +737,9 @@ export const planLimits = {
 /** The most an edit accepts, each with its reason. */
 export const editLimits = {
   /** 004 section 11.2: a file larger than this is not touched. */
-  file_bytes: planLimits.file_bytes,
+  file_bytes: PLAN_FILE_BYTES,
   /** A YAML file is parsed twice into a tree that takes some 200 times its size. */
-  yaml_bytes: limits.yaml_bytes,
+  yaml_bytes: YAML_BYTES,
   /** Words and marks of a YAML file: blank lines and dashes cost as much as text. */
   yaml_tokens: 400_000,
   /** Documents of a YAML file: each is parsed by itself, and compared before and after. */
@@ -748,7 +755,7 @@ export const editLimits = {
   pattern_chars: 4 * KiB,
   regex_chars: 1 * KiB,
   path_chars: 1 * KiB,
-  text_chars: limits.json_string_chars,
+  text_chars: JSON_STRING_CHARS,
   /** Replacements in one edit: unless the plan says otherwise, and at most. */
   matches_default: 1_000,
   matches: 100_000,
@@ -950,7 +957,7 @@ export const cliLimits = {
 } as const;
 
 /** What a person can type into a form of the console. The service looks again, with the limits of the verb. */
-export const consoleLimits = { reason_chars: 2_000, label_chars: 60, name_chars: limits.name_chars } as const;
+export const consoleLimits = { reason_chars: 2_000, label_chars: 60, name_chars: NAME_CHARS } as const;
 
 /** What the agent core remembers, asks and tries, each with its reason. */
 export const agentLimits = {
