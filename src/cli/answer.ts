@@ -133,12 +133,15 @@ export interface Options {
 
 /** What a command has to say. One answer, two forms: lines for a person, `result` for `--json`. */
 export interface Answer {
-  readonly result: object;
+  /** What the verb answered, a no too; null where it was refused before there was an answer. */
+  readonly result: object | null;
   /** What this command made on this host: a file, or a secret that is told only now. `result` is what the verb answered, and has neither. */
   readonly here?: object;
   readonly lines: readonly string[];
-  /** The answer is no. Its lines go to stdout as they are, the reason goes to stderr, `result` becomes the facts. */
+  /** The answer is no. Its lines go to stdout as they are, the reason goes to stderr. */
   readonly refusal?: Refusal;
+  /** With `--json` its lines, which 000 and 001 fix, are among the facts. */
+  readonly is_decision?: boolean;
   /** What stands beside the answer: on stderr, before the reason of a no. */
   readonly notes?: readonly string[];
   /** No line on stdout says that this is an error, so stderr says it the way it says every other one. */
@@ -152,6 +155,6 @@ export interface Answer {
 export type Act = (call: Call) => Promise<Answer>;
 
 /** A decision that said no, in the words of 000 and 001. */
-export function denied(refusal: Refusal, lines: readonly string[]): Answer {
-  return { result: { lines }, lines, refusal };
+export function denied(refusal: Refusal, lines: readonly string[], result: object | null = null): Answer {
+  return { result, lines, refusal, is_decision: true };
 }

@@ -288,10 +288,14 @@ export const problem = z
     number: z.int().min(1000).max(5999),
     message: z.string(),
     advice: z.string(),
-    /** What was checked and found. A decision adds its `lines`, a failed run its whole report. */
+    /** What was checked and found. A decision adds its `lines`. */
     facts: z.record(z.string(), z.unknown()),
   })
   .meta({ id: 'problem' });
+
+/** A no that the verb itself answered, or a run that failed: with the same `result` as a yes. */
+const answeredNo = (command: string, result: z.ZodType) =>
+  problem.extend({ command: z.literal(command), result }).meta({ id: `no-${command.replace(' ', '-')}` });
 
 /** What stands beside `result`, by command. */
 export function hereSchemas(): Readonly<Record<string, z.ZodType>> {
@@ -303,18 +307,46 @@ export function resultSchemas(): Readonly<Record<string, z.ZodType>> {
   return results;
 }
 
+/** The commands whose verb can answer with a no, or tell of a run that failed. */
+export const ANSWERED_NO = [
+  'check',
+  'run',
+  'turn',
+  'wait',
+  'gc',
+  'rollback',
+  'doctor',
+  'policy check',
+  'policy test',
+  'plan validate',
+  'tool lint',
+  'simulation check',
+  'agent ask',
+  'agent answer',
+  'agent confirm',
+  'agent resume',
+  'agent undo',
+  'agent slo',
+] as const satisfies readonly (keyof typeof results)[];
+
 /** The JSON Schema of everything that `--json` prints. */
 export function answerJsonSchema(): object {
-  const answers = Object.entries(results).map(([command, result]) =>
-    z
+  const no: ReadonlySet<string> = new Set(ANSWERED_NO);
+  const answers = Object.entries(results).flatMap(([command, output]) => {
+    const name = command.replace(' ', '-');
+    const is_named = z.globalRegistry.get(output)?.id !== undefined;
+    // One that both answers have is written once.
+    const result = no.has(command) && !is_named ? output.meta({ id: `result-${name}` }) : output;
+    const yes = z
       .strictObject({
         ok: z.literal(true),
         command: z.literal(command),
         result,
         ...(hereSchemas()[command] && { here: hereSchemas()[command] }),
       })
-      .meta({ id: `answer-${command.replace(' ', '-')}` }),
-  );
+      .meta({ id: `answer-${name}` });
+    return no.has(command) ? [yes, answeredNo(command, result)] : [yes];
+  });
   // An argument of a call is any JSON.
   const schema = z.toJSONSchema(z.union([problem, ...answers]), { unrepresentable: 'any' });
   return { title: 'What keyturn --json prints', ...schema };

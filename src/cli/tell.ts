@@ -9,7 +9,7 @@ import { say } from './say.ts';
 export function tell(command: string, answer: Answer, json: boolean): number {
   const { refusal, lines, result, here, notes = [], is_plain = false, exit_code = 0 } = answer;
   const yes = { ok: true, command, result, ...(here && { here }) };
-  if (json) say(1, jsonLine(refusal ? problem(command, refusal, result) : yes));
+  if (json) say(1, jsonLine(refusal ? problem(command, refusal, answer) : yes));
   else {
     if (lines.length > 0) say(1, onScreen(command, lines));
     if (notes.length > 0) warn(notes);
@@ -21,7 +21,7 @@ export function tell(command: string, answer: Answer, json: boolean): number {
 /** An error of a command: one line on stderr. */
 export function tellError(command: string, error: unknown, json: boolean): 1 {
   const refusal = refusalFrom(error);
-  if (json) say(1, jsonLine(problem(command, refusal, {})));
+  if (json) say(1, jsonLine(problem(command, refusal, { result: null, lines: [] })));
   else warn([...saidLines(refusal), errorLine(refusal)]);
   return 1;
 }
@@ -62,9 +62,22 @@ export function refusalFrom(error: unknown): Refusal {
   return new Refusal('INTERNAL', `Keyturn failed: ${message.slice(0, 300)}`);
 }
 
-function problem(command: string, { code, message, facts }: Refusal, more: object): object {
+function problem(
+  command: string,
+  { code, message, facts }: Refusal,
+  { result, lines, is_decision = false }: Answer,
+): object {
   const { number, advice } = explain(code);
-  return { ok: false, command, code, number, message, advice, facts: { ...facts, ...more } };
+  return {
+    ok: false,
+    command,
+    code,
+    number,
+    message,
+    advice,
+    facts: is_decision ? { ...facts, lines } : facts,
+    ...(result && { result }),
+  };
 }
 
 function errorLine({ code, message }: Refusal): string {

@@ -144,7 +144,7 @@ describe('--json', () => {
       ok: false,
       command: 'run',
       code: 'TOOL_EXIT_NONZERO',
-      facts: { result: 'failure', exit_code: 1, tool: 'fail' },
+      result: { result: 'failure', exit_code: 1, tool: 'fail' },
     });
     await ok(['retry', third.id, '--reason', 'again'], ASKED);
 
@@ -153,8 +153,8 @@ describe('--json', () => {
     const killed = answerOf(
       await project.talk(['run', hurry.id, hurry.hash, '--json'], YES),
     ) as never as Killed;
-    expect(killed).toMatchObject({ ok: false, code: 'TOOL_TIMED_OUT', facts: { result: 'partial' } });
-    const { execution_id } = killed.facts;
+    expect(killed).toMatchObject({ ok: false, code: 'TOOL_TIMED_OUT', result: { result: 'partial' } });
+    const { execution_id } = killed.result;
     await ok(['resolve', execution_id, '--outcome', 'happened', '--reason', 'it did'], ASKED);
 
     const erase = ['object', 'erase', intent.hash];
@@ -315,6 +315,12 @@ describe('--json', () => {
       code: 'INTENT_NOT_FOUND',
       facts: { lines: ['[ERROR] Approval verification failed'] },
     });
+    const asked = { intent_id: intent.id, hash: intent.hash };
+    const spent = answerOf(await project.run('check', intent.id, intent.hash, '--json'));
+    const output = await project.inside((keyturn) => keyturn.intents.check(asked));
+    expect(output).toMatchObject({ eligible: false, code: 'ALREADY_EXECUTED' });
+    expect(spent).toMatchObject({ ok: false, code: 'ALREADY_EXECUTED', result: output });
+    expect(spent.result).toEqual(output);
     const again = answerOf(await project.run('run', intent.id, intent.hash, '--json'));
     expect(again).toMatchObject({ code: 'ALREADY_EXECUTED', facts: { executed_at: expect.any(String) } });
   });
@@ -329,5 +335,5 @@ permit (principal is Keyturn::Human, action == Keyturn::Action::"break_glass", r
 `;
 
 interface Killed {
-  readonly facts: { readonly execution_id: string };
+  readonly result: { readonly execution_id: string };
 }

@@ -108,10 +108,10 @@ describe('plan validate', () => {
     expect(answer).toMatchObject({
       ok: false,
       code: 'SHAPE_INVALID',
-      facts: { plan_id: null, actions: 0 },
+      result: { plan_id: null, actions: 0 },
     });
     const first = { line: 4, column: 65, pointer: '/action_plan/0/target', code: 'PATH_ESCAPES' };
-    expect(answer).toMatchObject({ facts: { problems: [first, {}, {}, {}, {}, {}] } });
+    expect(answer).toMatchObject({ result: { problems: [first, {}, {}, {}, {}, {}] } });
   });
 
   it('a plan with nothing wrong is [OK], also from standard input, and nothing is touched', async () => {
@@ -432,7 +432,7 @@ describe('rollback', () => {
     const run = await project.talk(['run', id, hash]);
     expect(run.stderr).toMatch(/^ROLLBACK_STUCK: /);
     const json = answerOf(await project.talk([...words, '--json'], ASKED));
-    expect(json).toMatchObject({ ok: false, code: 'ROLLBACK_STUCK', facts: { status: 'stuck' } });
+    expect(json).toMatchObject({ ok: false, code: 'ROLLBACK_STUCK', result: { status: 'stuck' } });
     write(file, 'first\nold line\nlast\n');
     expect((await project.talk(words, ASKED)).stdout).toMatch(/^\[OK\] \S+ is rolled back\n/);
   });

@@ -45,7 +45,7 @@ describe('policy check', () => {
     const json = answerOf(await scene.run('policy', 'check', '--json'));
     expect(json).toMatchObject({
       code: 'POLICY_INVALID',
-      facts: { problems: expect.arrayContaining([expect.objectContaining({ policy: 'a' })]) },
+      result: { problems: expect.arrayContaining([expect.objectContaining({ policy: 'a' })]) },
     });
     expectError('POLICY_INVALID', await scene.run('policy', 'activate', '--reason', 'x'));
     scene.writePolicy('broken.cedar', '');

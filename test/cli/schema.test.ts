@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { hereSchemas, resultSchemas } from '../../src/cli/schema.ts';
+import { ANSWERED_NO, answerJsonSchema, hereSchemas, resultSchemas } from '../../src/cli/schema.ts';
 import { VERBS } from '../../src/face/verbs.ts';
 
 const HOST = 'about this host or another store: there is no project to ask, or it is not open';
@@ -80,7 +80,24 @@ describe('what --json prints', () => {
     expect(Object.keys(hereSchemas()).sort()).toEqual(HERE);
   });
 
+  it('is the same for a no that the verb answered as for a yes', () => {
+    const { $defs } = answerJsonSchema() as { readonly $defs: Readonly<Record<string, Answer>> };
+    const named = (kind: string, command: string) => $defs[`${kind}-${command.replace(' ', '-')}`]!;
+    for (const command of ANSWERED_NO) {
+      const [no, yes] = [named('no', command), named('answer', command)];
+      expect(no.properties.ok.const).toBe(false);
+      expect(no.required).toContain('result');
+      expect(no.properties.result).toEqual(yes.properties.result);
+    }
+    expect($defs.problem!.properties.result).toBeUndefined();
+  });
+
   it('is said for every command', () => {
     expect(Object.keys(resultSchemas()).sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
   });
 });
+
+interface Answer {
+  readonly required: readonly string[];
+  readonly properties: { readonly ok: { readonly const: boolean }; readonly result?: object };
+}

@@ -46,7 +46,7 @@ describe('tool lint and tool lock', () => {
   it.each(faults)('a registry that %s is %s, and is not locked', async (_what, code, text) => {
     rewrite(text, 0o644);
     const lint = answerOf(await project.run('tool', 'lint', '--json'));
-    expect(lint).toMatchObject({ ok: false, command: 'tool lint', facts: { faults: expect.any(Array) } });
+    expect(lint).toMatchObject({ ok: false, command: 'tool lint', result: { faults: expect.any(Array) } });
     expect(JSON.stringify(lint)).toContain(`"code":"${code}"`);
     expectError(code, await project.run('tool', 'lock'));
     expect(statSync(path).mode & 0o222).not.toBe(0);

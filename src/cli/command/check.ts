@@ -17,7 +17,8 @@ export async function check(call: Call): Promise<Answer> {
       const result = await intents.check({ intent_id, hash });
       if (result.eligible) return { result, lines: [ELIGIBLE_LINE] };
       const { code, words, executed_at } = result;
-      throw new Refusal(code, words, executed_at === null ? {} : { executed_at });
+      const refusal = new Refusal(code, words, executed_at === null ? {} : { executed_at });
+      return denied(refusal, [controllerLineOf(refusal)], result);
     });
   } catch (error) {
     const refusal = refusalFrom(error);
