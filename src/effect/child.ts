@@ -3,8 +3,9 @@ import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import type { Duplex, Readable } from 'node:stream';
 import { limits } from '../limits.ts';
 import { Capture, type CapturedStream } from './capture.ts';
-import { type Redacted, Redactor } from './redact.ts';
+import { Redactor } from './redact.ts';
 import { openRunLock } from './run-lock.ts';
+import type { Redacted } from './secret-form.ts';
 import type { RunUser } from './user.ts';
 
 export interface ChildCommand {

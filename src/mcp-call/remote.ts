@@ -1,5 +1,5 @@
 import type { Peer } from '../effect/peer.ts';
-import type { Redacted } from '../effect/redact.ts';
+import type { Redacted } from '../effect/secret-form.ts';
 import type { Secrets } from '../effect/secret.ts';
 import { openWebPeer } from '../network/web-peer.ts';
 import { refuse } from '../refusal.ts';
