@@ -1,27 +1,28 @@
 /**
  * `node scripts/lines.mjs BASE [HEAD]`: lines of code in src/ by folder, between two commits of the repository in the present folder.
  * Blank lines and comments do not count. A line that went in one place and came in another was moved, and counts as neither
- * added nor removed.
+ * added nor removed. With `--files` instead: each file that went or has fewer lines, and how many of them came in no other place.
  */
 
 import { execFileSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import ts from 'typescript';
 
-const FILES = /^src\/.*\.ts$/;
+const FILES = /^src\/.*\.tsx?$/;
 /** A line that went is looked for in the same file first, then in the same folder, then anywhere. */
 const NEAR = [({ path }) => path, ({ path }) => folderOf(path), () => ''];
 
-const [base, head = 'HEAD'] = process.argv.slice(2);
+const by_file = process.argv.includes('--files');
+const [base, head = 'HEAD'] = process.argv.slice(2).filter((word) => word !== '--files');
 if (base === undefined) {
-  console.error('Usage: node scripts/lines.mjs BASE [HEAD]');
+  console.error('Usage: node scripts/lines.mjs BASE [HEAD] [--files]');
   process.exit(2);
 }
 
 const before = linesAt(base);
 const after = linesAt(head);
 const { added, removed } = NEAR.reduce(withoutMoved, { added: after, removed: before });
-print();
+print(by_file ? fewer() : folders());
 
 function git(words, input) {
   return execFileSync('git', words, { input, maxBuffer: 1 << 30 });
@@ -40,13 +41,13 @@ function linesAt(commit) {
     const end = start + Number(rest.subarray(0, start).toString().trim().split(' ').at(-1));
     const text = rest.subarray(start, end).toString();
     rest = rest.subarray(end + 1);
-    return codeLines(text).map((line) => ({ path, text: line }));
+    return codeLines(text, path).map((line) => ({ path, text: line }));
   });
 }
 
 /** Only what is part of a token is kept: what the scanner finds between two of them is a line break or a blank. */
-function codeLines(text) {
-  const file = ts.createSourceFile('one.ts', text, ts.ScriptTarget.Latest, true);
+function codeLines(text, path) {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const kept = [];
   let end = 0;
   const keep = (node) => {
@@ -77,18 +78,46 @@ function folderOf(path) {
   return dirname(path).split('/').slice(0, 2).join('/');
 }
 
-function print() {
-  const folders = [...new Set([...before, ...after].map(({ path }) => folderOf(path)))].sort();
+function countOf(lines, isOf) {
+  return lines.filter(({ path }) => isOf(path)).length;
+}
+
+function folders() {
+  const names = [...new Set([...before, ...after].map(({ path }) => folderOf(path)))].sort();
   const row = (name, isOf) => {
-    const count = (lines) => lines.filter(({ path }) => isOf(path)).length;
-    const [came, went] = [count(added), count(removed)];
-    return [name, count(before), count(after), `+${came}`, `-${went}`, came - went];
+    const [came, went] = [countOf(added, isOf), countOf(removed, isOf)];
+    return [name, countOf(before, isOf), countOf(after, isOf), `+${came}`, `-${went}`, came - went];
   };
-  const rows = [
+  return [
     ['folder', 'before', 'after', 'added', 'removed', 'net'],
-    ...folders.map((folder) => row(folder, (path) => folderOf(path) === folder)),
+    ...names.map((name) => row(name, (path) => folderOf(path) === name)),
     row('all', () => true),
-  ].map((cells) => cells.map(String));
+  ];
+}
+
+/** A file that git knows by its new name is one file. What is new in a file that has fewer lines is taken off. */
+function fewer() {
+  const renamed = new Map(
+    git(['diff', '-M', '--diff-filter=R', '--name-status', '-z', base, head, '--', 'src'])
+      .toString()
+      .split('\0')
+      .flatMap((_, i, words) => (i % 3 === 0 && words[i + 2] ? [[words[i + 1], words[i + 2]]] : [])),
+  );
+  const rows = [...new Set(before.map(({ path }) => path))]
+    .map((path) => {
+      const now = renamed.get(path) ?? path;
+      const [was, is] = [countOf(before, (one) => one === path), countOf(after, (one) => one === now)];
+      const gone = countOf(removed, (one) => one === path) - countOf(added, (one) => one === now);
+      return [now === path ? path : `${path} -> ${now}`, was, is, gone];
+    })
+    .filter(([, was, is, gone]) => is < was && gone > 0)
+    .sort((a, b) => b[3] - a[3]);
+  const sum = (column) => rows.reduce((total, row) => total + row[column], 0);
+  return [['file', 'before', 'after', 'gone'], ...rows, ['all', sum(1), sum(2), sum(3)]];
+}
+
+function print(table) {
+  const rows = table.map((cells) => cells.map(String));
   const widths = rows[0].map((_, i) => Math.max(...rows.map((cells) => cells[i].length)));
   for (const cells of rows)
     console.log(

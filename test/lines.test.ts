@@ -25,8 +25,11 @@ function repository(...trees: readonly Readonly<Record<string, string>>[]): stri
 }
 
 /** Folder, before, after, added, removed, net. */
-function counted(root: string): string[] {
-  const printed = execFileSync(process.execPath, [SCRIPT, 'HEAD~1'], { cwd: root, encoding: 'utf8' });
+function counted(root: string, ...words: string[]): string[] {
+  const printed = execFileSync(process.execPath, [SCRIPT, 'HEAD~1', ...words], {
+    cwd: root,
+    encoding: 'utf8',
+  });
   return printed
     .trimEnd()
     .split('\n')
@@ -59,6 +62,32 @@ describe('scripts/lines.mjs', () => {
       'src 0 1 +0 -0 0',
       'src/one 3 2 +1 -1 0',
       'all 3 3 +1 -1 0',
+    ]);
+  });
+
+  it('names each file that went or shrank, under its new name, and takes off what was moved or is new in it', () => {
+    const body = Array.from({ length: 20 }, (_, i) => `line(${i});\n`).join('');
+    const root = repository(
+      {
+        'src/one/gone.ts': 'a();\nb();\nmoved();\n',
+        'src/one/old.ts': `${body}c();\n`,
+        'src/two/grew.ts': 'd();\n',
+        'src/two/less.ts': 'e();\nf();\ng();\n',
+        'src/two/view.tsx': 'const a = <p>one</p>;\nh();\n',
+      },
+      {
+        'src/one/fresh.ts': body,
+        'src/two/grew.ts': 'i();\nj();\nmoved();\n',
+        'src/two/less.ts': 'k();\ng();\n',
+        'src/two/view.tsx': 'const a = <p>one</p>;\n',
+      },
+    );
+    expect(counted(root, '--files')).toEqual([
+      'src/one/gone.ts 3 0 2',
+      'src/one/old.ts -> src/one/fresh.ts 21 20 1',
+      'src/two/less.ts 3 2 1',
+      'src/two/view.tsx 2 1 1',
+      'all 29 23 5',
     ]);
   });
 });
