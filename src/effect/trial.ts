@@ -77,6 +77,8 @@ function adviceFor(complaint: string, settings: Settings): string {
   if (/mount proc/i.test(complaint)) {
     return 'A container that covers parts of /proc allows no new one: start it with --security-opt systempaths=unconfined.';
   }
+  if (/Failed to make \/ slave: Permission denied/i.test(complaint))
+    return 'The AppArmor profile of a container denies mounts: start it with --security-opt apparmor=unconfined.';
   if (settings.max_user_namespaces === '0') return 'Set user.max_user_namespaces above 0 (sysctl).';
   if (settings.unprivileged_userns_clone === '0')
     return 'Set kernel.unprivileged_userns_clone to 1 (sysctl).';

@@ -38,6 +38,7 @@ import { PAGE } from './page.ts';
 import { pathOf, queryIn, requestIn } from './query.ts';
 import type { CallerQuota } from './quota.ts';
 import { type Route, routesOf } from './route.ts';
+import { NO_TOKEN } from './security.ts';
 import type { SessionOwner, Sessions } from './session.ts';
 import { answerBytes, type BytesTo } from './streamed.ts';
 import { actsIn, drawTogether, finishTogether, TOGETHER_PATHS } from './together.ts';
@@ -138,7 +139,8 @@ export function appOf(service: HttpService): Hono<Bound> {
       has_login: service.login !== null,
       has_access: service.access !== null,
     };
-    described ??= openApiOf(routes, [...steps, ...vouches, ...TOGETHER_PATHS, ...otherPaths(served)]);
+    const signed = [...vouches, ...TOGETHER_PATHS].map((one) => ({ ...one, shown: NO_TOKEN }));
+    described ??= openApiOf(routes, [...steps, ...signed, ...otherPaths(served)]);
     return answerTagged(z.unknown(), described, request.headers.get('if-none-match'));
   });
   for (const { path, type, text } of ENROL_FILES)

@@ -51,7 +51,7 @@ export async function callerIn(request: Request, keyturn: Keyturn, sessions: Ses
       ? requireActive(keyturn, session.name)
       : requireKey(keyturn, session.name, session.key));
   // A cookie is sent along by the browser, whichever page asks.
-  if (method !== 'GET' && !saysSameOrigin(headers)) refuse('ORIGIN_FOREIGN');
+  if (method !== 'GET' && method !== 'HEAD' && !saysSameOrigin(headers)) refuse('ORIGIN_FOREIGN');
   return { kind: 'session', name: session.name };
 }
 

@@ -59,9 +59,17 @@ export function otherPaths({ assets, has_login, has_access }: Served): readonly 
     },
     {
       ...{ path: '/v1/session', about: 'Open a session with a link, or with {} that a human signed.' },
-      ...{ input: sessionAsked, output: sessionOpened, refusals: [...CALLER, ...BODY] },
+      ...{ input: sessionAsked, output: sessionOpened, shown: ['nothing', 'signature'] },
+      refusals: [...CALLER, ...BODY],
     },
-    { path: '/v1/session', method: 'delete', about: 'End this session.', status: 204, ...known },
+    {
+      path: '/v1/session',
+      method: 'delete',
+      about: 'End this session.',
+      status: 204,
+      ...known,
+      shown: ['session'],
+    },
     {
       ...{ path: '/v1/events', method: 'get', type: 'text/event-stream', headers: ['Last-Event-ID'] },
       about:
@@ -69,7 +77,7 @@ export function otherPaths({ assets, has_login, has_access }: Served): readonly 
       refusals: [...CALLER, 400],
     },
     {
-      ...{ path: '/v1/executor/issue', input: issueAsked, output: issueAnswer },
+      ...{ path: '/v1/executor/issue', input: issueAsked, output: issueAnswer, shown: ['executor'] },
       about:
         'Decide for an executor without a control key whether its order is issued. The executor signs the request.',
       refusals: [...CALLER, ...BODY, 404, 409],
@@ -81,12 +89,12 @@ export function otherPaths({ assets, has_login, has_access }: Served): readonly 
         input: message,
         output: message,
       },
-      ...{ may_stream: true, accepted: 'A notification has no answer.' },
+      ...{ may_stream: true, accepted: 'A notification has no answer.', shown: ['token', 'signature'] },
       ...{ faulty: { statuses: [400, 404], says: message }, refusals: [...CALLER, ...BODY] },
     },
     {
       ...{ path: '/mcp', method: 'get', about: 'What the gate tells an MCP client unasked.' },
-      ...{ type: 'text/event-stream', refusals: [...CALLER, 405] },
+      ...{ type: 'text/event-stream', refusals: [...CALLER, 405], shown: ['token', 'signature'] },
     },
     ...ENROL_FILES.map(({ path, type, about }) => page(path, type, about)),
     ...(assets.length === 0 ? [page('/', HTML, 'What the service is.')] : []),

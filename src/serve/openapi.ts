@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { VERSION } from '../version.ts';
 import { actAsked, actDraft } from './act.ts';
 import type { Route } from './route.ts';
+import { ANY, SECURITY_SCHEMES, type ShownBy, securityOf, shownAt } from './security.ts';
 import { httpStatusOf } from './status.ts';
 import { STREAM_TYPE } from './streamed.ts';
 
@@ -15,16 +16,9 @@ export function openApiOf(routes: readonly Route[], others: readonly Described[]
     openapi: '3.1.0',
     info: { title: 'Keyturn', version: VERSION, description: ABOUT, license: LICENSE },
     servers: [{ url: '/' }],
-    security: [{ token: [] }, { session: [] }],
+    security: securityOf(ANY),
     paths,
-    components: {
-      schemas,
-      responses: { problem: { description: 'A refusal, with its reason.', content: PROBLEM_CONTENT } },
-      securitySchemes: {
-        token: { type: 'http', scheme: 'bearer' },
-        session: { type: 'apiKey', in: 'cookie', name: 'keyturn_session' },
-      },
-    },
+    components: { schemas, responses: RESPONSES, headers: HEADERS, securitySchemes: SECURITY_SCHEMES },
   };
 }
 
@@ -51,6 +45,8 @@ export interface Described {
   readonly headers?: readonly string[];
   /** Answered without a credential. */
   readonly is_open?: boolean;
+  /** By what its callers show who they are, where it is not any of the usual. */
+  readonly shown?: readonly ShownBy[];
   /** Read with `If-None-Match`. */
   readonly is_tagged?: boolean;
   readonly refusals: readonly number[];
@@ -70,30 +66,60 @@ function otherPath(one: Described, schemas: Schemas): object {
   const answer = type
     ? { content: { [type]: { schema: { type: 'string' } } } }
     : output && { content: { ...content(output, 'output', schemas), ...(one.may_stream && EVENTS) } };
-  const headers = (one.headers ?? []).map((header) => ({ name: header, in: 'header', schema: TEXT }));
-  return {
-    [method]: {
-      operationId: `${part}.${named}${method === 'post' ? '' : `.${method}`}`,
-      summary: about,
-      tags: [part],
-      ...(one.is_open && { security: [] }),
-      ...(headers.length > 0 && { parameters: headers }),
-      ...(input && { requestBody: { required: true, content: content(input, 'input', schemas) } }),
-      responses: {
-        [status]: { description: 'The answer.', ...answer },
-        ...(accepted && { 202: { description: accepted } }),
-        ...(one.is_tagged && { 304: UNCHANGED }),
-        ...refusedBy(refusals),
-        ...(one.faulty && faultyBy(one.faulty, schemas)),
-        ...(failed && { 503: { description: 'Not now.', content: content(failed, 'output', schemas) } }),
-      },
+  const headers = [...(one.headers ?? []), ...(one.is_tagged ? [IF_NONE_MATCH] : [])];
+  const operation = {
+    operationId: `${part}.${named}${method === 'post' ? '' : `.${method}`}`,
+    summary: about,
+    tags: [part],
+    ...(one.is_open ? { security: [] } : one.shown && { security: securityOf(one.shown) }),
+    ...(headers.length > 0 && { parameters: headers.map(headerNamed) }),
+    ...(input && { requestBody: { required: true, content: content(input, 'input', schemas) } }),
+    responses: {
+      [status]: { description: 'The answer.', ...(one.is_tagged && TAGGED), ...answer },
+      ...(accepted && { 202: { description: accepted } }),
+      ...(one.is_tagged && { 304: UNCHANGED }),
+      ...refusedBy(refusals),
+      ...(one.faulty && faultyBy(one.faulty, schemas)),
+      ...(failed && { 503: { description: 'Not now.', content: content(failed, 'output', schemas) } }),
     },
+  };
+  const is_stream = type === EVENT_STREAM;
+  return { [method]: operation, ...(method === 'get' && !is_stream && { head: headOf(operation) }) };
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, object>>;
+}
+
+/** The same without the body of an answer, also of a refusal. */
+function headOf({ operationId, responses, ...get }: Operation): Operation {
+  const bare = ({ content: _, ...answer }: { readonly content?: unknown; readonly $ref?: string }) =>
+    answer.$ref === undefined ? answer : { $ref: `${answer.$ref}-head` };
+  const told = Object.entries(responses).map(([status, answer]) => [status, bare(answer)]);
+  return {
+    ...get,
+    operationId: operationId.replace(/\.get$/, '.head'),
+    responses: Object.fromEntries(told),
   };
 }
 
 const TEXT = { type: 'string' };
-const EVENTS = { 'text/event-stream': { schema: TEXT } };
-const UNCHANGED = { description: 'It is what If-None-Match names.' };
+const EVENT_STREAM = 'text/event-stream';
+const EVENTS = { [EVENT_STREAM]: { schema: TEXT } };
+const IF_NONE_MATCH = 'If-None-Match';
+const headerNamed = (name: string) => ({ name, in: 'header', schema: TEXT });
+
+const HEADERS = {
+  ETag: { description: 'What If-None-Match names to be spared the same answer.', schema: TEXT },
+  'Retry-After': { description: 'Seconds until the same can be asked again.', schema: { type: 'integer' } },
+  'WWW-Authenticate': { description: 'By what a caller shows who it is.', schema: TEXT },
+};
+const headersNamed = (name: keyof typeof HEADERS) => ({
+  headers: { [name]: { $ref: `#/components/headers/${name}` } },
+});
+const TAGGED = headersNamed('ETag');
+const UNCHANGED = { description: 'It is what If-None-Match names.', ...TAGGED };
 
 function faultyBy({ statuses, says }: NonNullable<Described['faulty']>, schemas: Schemas): object {
   const also = { ...PROBLEM_CONTENT, ...content(says, 'output', schemas) };
@@ -103,8 +129,13 @@ function faultyBy({ statuses, says }: NonNullable<Described['faulty']>, schemas:
 
 function refusedBy(statuses: readonly number[]): object {
   const all = statuses.toSorted((a, b) => a - b);
-  return Object.fromEntries(all.map((status) => [status, { $ref: '#/components/responses/problem' }]));
+  return Object.fromEntries(
+    all.map((status) => [status, { $ref: `#/components/responses/${REFUSALS[status] ?? 'problem'}` }]),
+  );
 }
+
+/** Refusals that say more in their headers. */
+const REFUSALS: Readonly<Record<number, string>> = { 401: 'unproven', 429: 'limited' };
 
 const LICENSE = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
 
@@ -130,6 +161,19 @@ const PROBLEM_CONTENT = {
   'application/problem+json': { schema: { $ref: '#/components/schemas/problem' } },
 };
 
+const REFUSED: Readonly<Record<string, object>> = {
+  problem: { description: 'A refusal, with its reason.' },
+  unproven: { description: 'A refusal: who asks is not known.', ...headersNamed('WWW-Authenticate') },
+  limited: { description: 'A refusal: for now, too much was asked.', ...headersNamed('Retry-After') },
+};
+
+const RESPONSES = Object.fromEntries(
+  Object.entries(REFUSED).flatMap(([name, answer]) => [
+    [name, { ...answer, content: PROBLEM_CONTENT }],
+    [`${name}-head`, answer],
+  ]),
+);
+
 type Schemas = Record<string, unknown>;
 
 function pathOf(route: Route, schemas: Schemas): object {
@@ -137,12 +181,14 @@ function pathOf(route: Route, schemas: Schemas): object {
   const result = route.is_streamed
     ? { [STREAM_TYPE]: { schema: TEXT } }
     : content(verb.output(), 'output', schemas);
-  const about = { summary: verb.about, tags: [namespace], 'x-keyturn-kind': verb.kind };
-  const input = content(verb.input(), 'input', schemas);
+  const security = securityOf(shownAt(route));
+  const about = { summary: verb.about, tags: [namespace], 'x-keyturn-kind': verb.kind, security };
+  const whole = content(verb.input(), 'input', schemas);
+  const input = route.is_said ? ofSigner(whole) : whole;
   const post = {
     operationId: `${namespace}.${name}`,
     ...about,
-    parameters: headersOf(route),
+    parameters: headersOf(route).map(headerNamed),
     requestBody: {
       required: true,
       content: is_act ? actContent(input, verb.kind === 'act', schemas) : input,
@@ -154,6 +200,14 @@ function pathOf(route: Route, schemas: Schemas): object {
     },
   };
   return { post, ...getOf(route, about, result) };
+}
+
+/** Words are those of the human who signed the request: who that is need not be said. */
+function ofSigner({ 'application/json': { schema } }: JsonContent): JsonContent {
+  const { required = [], ...rest } = schema as { readonly required?: readonly string[] };
+  return {
+    'application/json': { schema: { ...rest, required: required.filter((one) => one !== 'user_id') } },
+  };
 }
 
 /** What the verb says, and of an act: who signs it may not be there, and it may be another one by the time it is finished. */
@@ -187,20 +241,24 @@ function getOf(route: Route, about: object, result: object): object {
     required: required.includes(member),
     schema,
   }));
+  const headers = [...headersOf(route), IF_NONE_MATCH].map(headerNamed);
   const responses = {
-    '200': { description: 'The answer.', content: result },
+    '200': { description: 'The answer.', ...TAGGED, content: result },
     '304': UNCHANGED,
     ...refusedBy([...CALLER, 400, ...aboutNamed(route)]),
   };
-  return { get: { operationId: `${namespace}.${name}.get`, ...about, parameters, responses } };
+  const get = {
+    operationId: `${namespace}.${name}.get`,
+    ...{ ...about, parameters: [...parameters, ...headers], responses },
+  };
+  return { get, head: headOf(get) };
 }
 
-function headersOf({ members, verb }: Route): object[] {
-  const names = [
+function headersOf({ members, verb }: Route): string[] {
+  return [
     ...(Object.hasOwn(members(), 'idempotency_key') ? ['Idempotency-Key'] : []),
     ...((verb.here as readonly string[]).includes('signal') ? ['Prefer'] : []),
   ];
-  return names.map((name) => ({ name, in: 'header', schema: { type: 'string' } }));
 }
 
 interface JsonContent {

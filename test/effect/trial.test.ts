@@ -19,6 +19,7 @@ describe('whyNot', () => {
     [DENIED, { apparmor_restrict_unprivileged_userns: '1' }, 'kernel.apparmor_restrict_unprivileged_userns'],
     [DENIED, { filtered: true }, 'seccomp=unconfined'],
     ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", {}, 'systempaths=unconfined'],
+    ['bwrap: Failed to make / slave: Permission denied', { filtered: true }, 'apparmor=unconfined'],
     ['bwrap: prctl(PR_SET_SECCOMP): Invalid argument', {}, 'CONFIG_SECCOMP_FILTER'],
     ['bwrap: Unknown option --ro-bind-fd', {}, 'too old'],
     ['bwrap: Creating new namespace failed: No space left on device', {}, 'nested too deep'],

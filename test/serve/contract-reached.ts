@@ -22,7 +22,7 @@ export class Reached {
     this.#requests += 1;
     const known = this.#statuses.get(ref) ?? new Map<number, number>();
     this.#statuses.set(ref, known.set(status, (known.get(status) ?? 0) + 1));
-    const problem = operation.wrong(status, headers.get('content-type') ?? '', body);
+    const problem = operation.wrong(status, headers, body);
     if (problem !== null) this.wrong.push(`${ref} ${problem}: ${text.slice(0, 300)}`);
     if (status >= 500 && !may_fail) this.wrong.push(`${ref} answers ${status}: ${text.slice(0, 300)}`);
   }

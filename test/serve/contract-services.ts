@@ -27,7 +27,8 @@ export async function sent(
   });
   const text = await answer.text();
   const is_json = /json\b/.test(answer.headers.get('content-type') ?? '');
-  return { status: answer.status, headers: answer.headers, text, body: is_json ? JSON.parse(text) : null };
+  const body_told = is_json && text !== '' ? JSON.parse(text) : null;
+  return { status: answer.status, headers: answer.headers, text, body: body_told };
 }
 
 /** Under another name of the service, which fetch does not let a program say. */
@@ -39,17 +40,25 @@ export function viaHost(
 ): Promise<Told> {
   const { port } = new URL(address);
   return new Promise((done, failed) => {
-    const asking = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8');
-      answer.on('data', (part) => {
-        text += part;
-      });
-      answer.on('end', () => {
-        const told = new Headers({ 'content-type': answer.headers['content-type'] ?? '' });
-        done({ status: answer.statusCode!, headers: told, text, body: JSON.parse(text) });
-      });
-    });
+    const asking = request(
+      { host: '127.0.0.1', port, path, method: method.toUpperCase(), headers },
+      (answer) => {
+        let text = '';
+        answer.setEncoding('utf8');
+        answer.on('data', (part) => {
+          text += part;
+        });
+        answer.on('end', () => {
+          const told = new Headers({ 'content-type': answer.headers['content-type'] ?? '' });
+          done({
+            status: answer.statusCode!,
+            headers: told,
+            text,
+            body: text === '' ? null : JSON.parse(text),
+          });
+        });
+      },
+    );
     asking.on('error', failed);
     asking.end();
   });

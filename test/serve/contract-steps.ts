@@ -8,7 +8,7 @@ import { registration, touch } from '../support/passkey.ts';
 import { type Project, steady } from '../support/project.ts';
 import { runSeen } from '../support/seen.ts';
 import { made, opened, passkeyAt, signedOwn, vouched } from './enrol.ts';
-import { call, proved, type Service, type Shown, serving, session, type Told } from './service.ts';
+import { call, proved, type Service, type Shown, serving, session, shownAs, type Told } from './service.ts';
 
 /** What was answered at a path that is no verb. */
 export type Note = (method: string, path: string, told: Told) => void;
@@ -114,6 +114,11 @@ export async function byAnotherClock(p: Project, note: Note): Promise<void> {
     const { headers } = await call(s, path, undefined, { cookie });
     const again = { 'if-none-match': headers.get('etag')! };
     note('get', path, await call(s, path, undefined, { cookie, headers: again }));
+    const head = await fetch(`${s.address}${path}`, {
+      method: 'HEAD',
+      headers: { ...shownAs(cookie), ...again },
+    });
+    note('head', path, { status: head.status, headers: head.headers, body: null, text: '' });
   }
   const { link, told } = await opened(s, cookie, { name: 'ada', label: 'late', key: p.ada.public_key });
   const passkey = passkeyAt(s, 'late');

@@ -6,17 +6,30 @@ interface Operation {
   readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: Schema }[];
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } };
   readonly responses: Readonly<Record<string, Answer>>;
-  readonly security?: readonly unknown[];
+  readonly security?: readonly Requirement[];
+}
+
+/** The schemes that one request shows together. */
+type Requirement = Readonly<Record<string, readonly unknown[]>>;
+
+export interface Scheme {
+  readonly type: string;
+  readonly in?: string;
+  readonly name?: string;
+  readonly scheme?: string;
 }
 
 interface Answer {
   readonly $ref?: string;
   readonly content?: Readonly<Record<string, { schema: Schema }>>;
+  readonly headers?: Readonly<Record<string, object>>;
 }
 
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly security: readonly Requirement[];
   readonly components: {
+    readonly securitySchemes: Readonly<Record<string, Scheme>>;
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly responses: Readonly<Record<string, Answer>>;
   };
@@ -29,15 +42,20 @@ export interface Walked {
   readonly statuses: readonly string[];
   /** Whether every caller is answered. */
   readonly is_open: boolean;
+  /** By which schemes a caller shows who it is: all of one list. */
+  readonly shown: readonly (readonly string[])[];
   readonly takes_body: boolean;
   readonly asked: fc.Arbitrary<Asked>;
   /** What is wrong with an answer; null where it is as declared. */
-  wrong(status: number, type: string, body: unknown): string | null;
+  wrong(status: number, headers: Headers, body: unknown): string | null;
+  /** Whether the document allows the request. */
+  allows(asked: Asked): boolean;
 }
 
 export interface Asked {
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export function walk(document: Document): Walked[] {
@@ -69,29 +87,42 @@ function walked(
   compiled: (schema: Schema) => ValidateFunction,
 ): Walked {
   const body = requestBody?.content['application/json'].schema;
+  const inQuery = parameters.filter((one) => one.in === 'query');
+  const query: Schema = {
+    type: 'object',
+    properties: Object.fromEntries(inQuery.map(({ name, schema }) => [name, schema])),
+    required: inQuery.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  };
   return {
     path,
     method,
     statuses: Object.keys(responses),
     is_open: security?.length === 0,
+    shown: (security ?? document.security).map((one) => Object.keys(one)),
     takes_body: body !== undefined,
     asked: fc.record({
       query: fc.record(
-        Object.fromEntries(
-          parameters
-            .filter((one) => one.in === 'query')
-            .map((one) => [one.name, allowedBy(one.schema, document, 0).map(asText)]),
-        ),
+        Object.fromEntries(inQuery.map((one) => [one.name, allowedBy(one.schema, document, 0).map(asText)])),
         { requiredKeys: [] },
       ),
+      headers: headersOf(parameters.filter((one) => one.in === 'header').map(({ name }) => name)),
       body: body
         ? fc.oneof({ weight: 4, arbitrary: allowedBy(body, document, 0) }, { weight: 1, arbitrary: ANYTHING })
         : fc.constant(null),
     }),
-    wrong: (status, type, answer) => {
+    allows: (asked) =>
+      body === undefined
+        ? compiled(query)(typed(asked.query, inQuery))
+        : compiled(body)(JSON.parse(JSON.stringify(asked.body ?? {}))),
+    wrong: (status, told, answer) => {
       const declared = responses[String(status)];
       if (declared === undefined) return `answers ${status}, which it does not declare`;
-      const { content } = resolved(document, declared);
+      const { content, headers = {} } = resolved(document, declared);
+      const missing = Object.keys(headers).find((name) => !told.has(name));
+      if (missing !== undefined) return `answers ${status} without ${missing}`;
+      const type = told.get('content-type') ?? '';
+      if (method === 'head') return answer === null ? null : 'answers HEAD with a body';
       // Without a content, there is none.
       if (content === undefined) return null;
       const [is, said] = Object.entries(content).find(([one]) => type.startsWith(one)) ?? [];
@@ -105,6 +136,48 @@ function walked(
 
 function resolved(document: Document, { $ref, ...answer }: Answer): Answer {
   return $ref === undefined ? answer : document.components.responses[$ref.split('/').at(-1)!]!;
+}
+
+/** What is in the query, as its members have it. */
+function typed(
+  query: Asked['query'],
+  parameters: readonly { readonly name: string; readonly schema: Schema }[],
+): object {
+  const texts = parameters.filter(({ schema: { type, enum: some } }) => type === 'string' || some);
+  const isText = (name: string) => texts.some((one) => one.name === name);
+  const readAs = (text: string) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      return text;
+    }
+  };
+  return Object.fromEntries(
+    Object.entries(query).map(([name, text]) => [name, isText(name) ? text : readAs(text!)]),
+  );
+}
+
+const TEXT = fc.string({ maxLength: 30 }).map((text) => text.trim());
+
+/** Headers that the document names, and others that any client or proxy sends. */
+function headersOf(declared: readonly string[]): fc.Arbitrary<Asked['headers']> {
+  const made: Record<string, fc.Arbitrary<string>> = {
+    ...Object.fromEntries(declared.map((name) => [name.toLowerCase(), TEXT])),
+    ...(declared.includes('Prefer') && {
+      prefer: fc.constantFrom('wait=0', 'wait=0, x', 'x; y=1, WAIT = 0'),
+    }),
+    'if-none-match': fc.oneof(TEXT, fc.constantFrom('*', '""', 'W/"x"', '"x", "y"')),
+    accept: fc.oneof(TEXT, fc.constantFrom('*/*', 'text/html', 'application/json;q=0')),
+    range: fc.constantFrom('bytes=0-1', 'x'),
+    'x-forwarded-host': TEXT,
+    'x-http-method-override': fc.constantFrom('DELETE', 'GET', 'TRACE'),
+    [`x-${'n'.repeat(60)}`]: TEXT,
+  };
+  const some = fc.record(made, { requiredKeys: [] });
+  return fc.oneof(
+    { weight: 2, arbitrary: some as fc.Arbitrary<Asked['headers']> },
+    { weight: 1, arbitrary: fc.constant({}) },
+  );
 }
 
 /** As a query has it. An object of `fc` has no method by which it becomes a text. */

@@ -11,6 +11,7 @@ import type { Answer, Call, Options } from '../answer.ts';
 import { writingHere } from '../project.ts';
 import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
+import { refusalFrom } from '../tell.ts';
 import { untilStopped } from '../until-stopped.ts';
 
 /** Until a signal ends it. */
@@ -37,6 +38,7 @@ export async function serve(call: Call): Promise<Answer> {
         const result: Result<'serve'> = { address, link };
         if (json) say(1, jsonLine({ ok: true, command: 'serve', result }));
         else say(1, `Keyturn serves at ${address}\nOpen within 5 minutes, once: ${link}`);
+        if (request.most > 0) sayWithoutSandbox();
       },
     });
   });
@@ -102,9 +104,22 @@ export function execute(call: Call): Promise<Answer> {
       ...(controlPlane !== undefined && {
         control_plane: (await import('../control-plane.ts')).controlPlaneAt(keyturn, controlPlane),
       }),
-      onReady: () => say(2, `Runs what is ordered for ${keyturn.config.executor}. Ctrl-C ends it.`),
+      onReady: () => {
+        say(2, `Runs what is ordered for ${keyturn.config.executor}. Ctrl-C ends it.`);
+        sayWithoutSandbox();
+      },
     }),
   );
+}
+
+/** In a container it is usual, and otherwise only the first run would tell. */
+function sayWithoutSandbox(): void {
+  try {
+    Keyturn.requireSandbox();
+  } catch (error) {
+    const { code, message } = refusalFrom(error);
+    say(2, `No tool with a sandbox runs here (${code}): ${message}`);
+  }
 }
 
 interface Stopped {
