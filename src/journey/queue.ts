@@ -1,4 +1,4 @@
-import { statusWordOf } from '../gate/status-word.ts';
+import { hasExpired } from '../gate/status-word.ts';
 import { limits } from '../limits.ts';
 import { executorsNow, waitsFor } from './beat.ts';
 import type { Context } from './context.ts';
@@ -50,9 +50,9 @@ async function waitingIn(context: Context): Promise<Pick<Queue, 'waiting' | 'old
   let waiting = 0;
   let oldest_at: string | null = null;
   let seen = 0;
-  for await (const state of allIntents(context, 'proposed', true)) {
+  for await (const state of allIntents(context, ['proposed'], true)) {
     if (Date.parse(state.proposed_at) < since_ms || ++seen > limits.queue_counted) break;
-    if (statusWordOf(state, now) === 'expired') continue;
+    if (hasExpired(state, now)) continue;
     waiting += 1;
     oldest_at = state.proposed_at;
   }

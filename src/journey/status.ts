@@ -1,19 +1,18 @@
 import type { WaitsFor } from '../display/unserved.ts';
-import { currentCapability } from '../gate/capability.ts';
 import type { Freeze } from '../gate/freeze.ts';
-import { type Denial, standingOf } from '../gate/standing.ts';
+import type { Standing } from '../gate/standing.ts';
 import type { IntentState, IntentStatus } from '../gate/state.ts';
-import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
+import { hasExpired, type StatusWord } from '../gate/status-word.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
-import { waitsFor } from './beat.ts';
-import { momentOf, notDispatched } from './check.ts';
+import { approvalsOf } from './approvals.ts';
 import { checkClock } from './clock.ts';
-import { authoritiesFor, type Context, namedIn } from './context.ts';
+import type { Context } from './context.ts';
 import { allIntents, goalOf } from './list.ts';
 import { type InDoubt, inDoubt } from './look.ts';
 import { comparePolicyFiles, type PolicyFilesComparison } from './policy-files.ts';
 import { type Reviewers, reviewersOf } from './reviewers.ts';
+import { standingNow } from './standing.ts';
 
 /** An intent that needs a human, with what a person knows it by. */
 export interface NeedsHuman {
@@ -61,13 +60,13 @@ export async function statusOf(context: Context): Promise<Status> {
   const { freezes } = await context.store.system();
   const failed: NeedsHuman[] = [];
   for await (const state of newest(context, 'failed'))
-    failed.push(await needs(context, state, state.runs.at(-1)?.finished_at));
+    failed.push(await needsNow(context, state, state.runs.at(-1)?.finished_at));
   const waiting: WaitingNow[] = [];
-  for await (const state of newest(context, 'proposed'))
-    waiting.push({
-      ...(await needs(context, state, null)),
-      reviewers: await reviewersOf(context, state),
-    });
+  for await (const state of newest(context, 'proposed')) {
+    const approvals = await approvalsOf(context, state);
+    const reviewers = await reviewersOf(context, state, approvals);
+    waiting.push({ ...(await needs(context, { ...approvals, state }, null)), reviewers });
+  }
   return {
     clock: await wrongClock(context),
     frozen: freezes,
@@ -112,7 +111,7 @@ async function stuckNow(context: Context): Promise<StuckNow[]> {
   for (const status of ['stuck', 'rolling_back'] as const)
     for await (const state of newest(context, status)) {
       const { execution_id } = state.runs.at(-1)!;
-      found.push({ ...(await needs(context, state, state.rollback?.claimed_at)), execution_id });
+      found.push({ ...(await needsNow(context, state, state.rollback?.claimed_at)), execution_id });
     }
   return found;
 }
@@ -121,16 +120,20 @@ async function stuckNow(context: Context): Promise<StuckNow[]> {
 async function* newest(context: Context, status: IntentStatus): AsyncGenerator<IntentState> {
   const now = context.clock();
   let left: number = limits.status_rows;
-  for await (const state of allIntents(context, status, true)) {
-    if (statusWordOf(state, now) === 'expired') continue;
+  for await (const state of allIntents(context, [status], true)) {
+    if (hasExpired(state, now)) continue;
     if (left-- === 0) return;
     yield state;
   }
 }
 
+async function needsNow(context: Context, state: IntentState, since: string | null | undefined) {
+  return needs(context, { ...(await approvalsOf(context, state)), state }, since);
+}
+
 async function needs(
   context: Context,
-  state: IntentState,
+  { state, status_word }: Pick<Standing, 'state' | 'status_word'>,
   since: string | null | undefined,
 ): Promise<NeedsHuman> {
   const { intent_id, hash, tool, proposer, proposer_verified, proposed_at } = state;
@@ -141,7 +144,7 @@ async function needs(
     tool,
     proposer,
     proposer_verified,
-    status_word: statusWordOf(state, context.clock()),
+    status_word,
     since: since ?? proposed_at,
   };
 }
@@ -155,33 +158,14 @@ async function approvedNow(context: Context): Promise<ApprovedNow> {
     approved: [] as OrderedNow[],
   };
   for await (const state of newest(context, 'approved')) {
-    const { list, denial } = await judged(context, state);
-    const one = await needs(context, state, state.approvals.at(-1)?.signed_at);
-    if (list === 'approved') {
-      const { audience } = currentCapability(state, context.clock());
-      lists.approved.push({ ...one, waits_for: await waitsFor(context, audience) });
-    } else lists[list].push({ ...one, code: denial!.code });
+    const standing = await standingNow(context, state);
+    const one = await needs(context, standing, state.approvals.at(-1)?.signed_at);
+    const waits_for = standing.next === 'run' ? await standing.executors() : null;
+    if (waits_for) lists.approved.push({ ...one, waits_for });
+    else {
+      const list = standing.next === 'approval' ? lists.approval_expired : lists.ungranted;
+      list.push({ ...one, code: standing.not_run!.code });
+    }
   }
   return lists;
-}
-
-/** What a human can only approve again. */
-const UNAPPROVED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
-  'APPROVAL_EXPIRED',
-  'APPROVAL_MISSING',
-  'APPROVER_REVOKED',
-  'MADE_IN_FUTURE',
-]);
-
-async function judged(
-  context: Context,
-  state: IntentState,
-): Promise<{ readonly list: keyof ApprovedNow; readonly denial: Denial | null }> {
-  const authorities = await authoritiesFor(context, namedIn(state));
-  const moment = await momentOf(context, await context.store.system(), authorities);
-  const { not_granted, not_run } = standingOf(state, moment);
-  if (not_granted && UNAPPROVED.has(not_granted.code))
-    return { list: 'approval_expired', denial: not_granted };
-  const denial = not_run ?? (await notDispatched(context, state));
-  return { list: denial ? 'ungranted' : 'approved', denial };
 }
