@@ -11,6 +11,7 @@ import type { AgentLedgerRow } from '../store/agent-tables.ts';
 import { answerNow } from './advance.ts';
 import type { AgentAnswer } from './answer-shape.ts';
 import { type AgentContext, requireCorrelation } from './context.ts';
+import { awaitsApproval } from './intent.ts';
 import { goalText, type SaidLine, talkOf } from './talk.ts';
 
 /** A conversation as the ledger tells it. */
@@ -80,7 +81,8 @@ async function nextOf({ journey }: AgentContext, state: AgentState): Promise<Nex
   const access = live.steps.find((step) => step.state === 'READY')?.access ?? null;
   if (access?.outcome !== 'AP_REQUIRED' || access.intent_id === null) return { act: 'resume' };
   const intent = await journey.store.find('intent', access.intent_id);
-  return intent?.status === 'approved' ? { act: 'resume' } : { act: 'approve', intent_id: access.intent_id };
+  const awaits = await awaitsApproval(journey, intent, state.user_id);
+  return awaits ? { act: 'approve', intent_id: access.intent_id } : { act: 'resume' };
 }
 
 export interface ConversationStory extends Conversation {

@@ -1,8 +1,9 @@
 import type { Digest } from '../canonical/digest.ts';
 import { isSameJson } from '../canonical/json.ts';
 import type { Simulation } from '../finder/simulation.ts';
-import { standingOf } from '../gate/standing.ts';
+import { approvalsNow } from '../gate/approvals.ts';
 import type { IntentState } from '../gate/state.ts';
+import { hasExpired, isDue } from '../gate/status-word.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import type { DraftInput, Envelope } from '../intent/envelope.ts';
 import { authoritiesFor, type Context, humansNow, namedIn } from '../journey/context.ts';
@@ -117,17 +118,26 @@ interface IntentMoment {
 export function intentFacts(intent: IntentState | null, moment: IntentMoment): IntentFacts {
   const { authorities, humans, user_id, now } = moment;
   if (intent === null) return UNPROPOSED;
-  const nowhere = { ledger_at: null, tenant: '', freezes: [], set_back_at: null };
-  const { counted } = standingOf(intent, { ...nowhere, now, authorities });
+  const { counted, missing } = approvalsNow(intent, { now, authorities });
   const is_signed = counted.some(
     ({ by, delegation }) => delegation === null && (by !== user_id || humans === 1),
   );
-  const { status, expires_at } = intent;
-  const is_open = status === 'proposed' || status === 'approved';
-  const is_late = is_open && Date.parse(expires_at) <= now.getTime();
+  const { status } = intent;
+  const is_late = hasExpired(intent, now);
   return {
-    // Not as long as a signature is missing: a plan that touches protected files needs two.
-    approved: status === 'approved' && is_signed,
+    // Not as long as a signature is missing, or no longer counts: a plan that touches protected files needs two.
+    approved: status === 'approved' && missing === 0 && is_signed,
     obstacle: status === 'rejected' ? 'INTENT_REJECTED' : is_late ? 'INTENT_EXPIRED' : null,
   };
+}
+
+/** Whether a human still has to approve it: otherwise the conversation goes on, or finds out why not. */
+export async function awaitsApproval(
+  context: Context,
+  intent: IntentState | null,
+  user_id: string,
+): Promise<boolean> {
+  if (intent !== null && !isDue(intent)) return false;
+  const { approved, obstacle } = await intentFactsNow(context, intent, user_id, context.clock());
+  return !approved && obstacle === null;
 }

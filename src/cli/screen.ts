@@ -1,18 +1,18 @@
 import { unmixed } from '../canonical/alphabet.ts';
 import { CODE_TYPED, codeOf } from '../canonical/code.ts';
 import { visible } from '../canonical/visible.ts';
-import { type IntentState, type Result, type Shown, type StatusWord, statusWordOf } from '../keyturn.ts';
+import type { IntentState, Result, Shown, StatusWord } from '../keyturn.ts';
 import { BREAK_GLASS_LINE, capabilityFields } from './capability-lines.ts';
 import { drawAlarms, drawContents, drawShown, fieldOf, headlineOf } from './draw.ts';
 import { COLUMNS, type Drawing, type Field, fieldLines, fieldWidth, type Span } from './fold.ts';
 import { type Paint, stdoutPainter } from './paint.ts';
 import { styleOf } from './status-word.ts';
 
-/** What a review shows. From a file there is no status word, and none is needed. */
+/** What a review shows. */
 export type ShownReview = Pick<Result<'intents.review'>, 'envelope' | 'shown' | 'alternates'> & {
   readonly intent: IntentState & {
     readonly reviewers?: readonly string[] | null;
-    readonly status_word?: StatusWord;
+    readonly status_word: StatusWord;
   };
 };
 
@@ -41,7 +41,7 @@ export function reviewScreen({ intent, envelope, shown, alternates }: ShownRevie
   const rest: Field[] = [
     ['Why', [['bold', unmixed(visible(envelope.declared_goal))]]],
     ['Asked by', askedBy(intent)],
-    ['Status', statusOf(intent, now)],
+    ['Status', statusOf(intent)],
     ['Expires', expiry(intent.expires_at, now)],
     ...namedFields(intent, envelope),
     ...shown.fields.map(fieldOf),
@@ -121,10 +121,9 @@ export function confinementLines(
   ];
 }
 
-function statusOf(state: ShownReview['intent'], now: Date): Span[] {
-  const found = state.status_word ?? statusWordOf(state, now);
-  const style = styleOf(found);
-  return [style === null ? found : [style, found]];
+function statusOf({ status_word }: ShownReview['intent']): Span[] {
+  const style = styleOf(status_word);
+  return [style === null ? status_word : [style, status_word]];
 }
 
 /** What the intent bounds itself to. It is held when it is proposed, approved, granted and run. */

@@ -8,7 +8,7 @@ import { pageSecret } from './enter.ts';
 import { type KeptHere, keptIn } from './kept.ts';
 import { followLedger, type HeardEntry, type LiveState } from './live.ts';
 import { isSame, type Prefetched } from './looked.ts';
-import { type OrderedQueue, ordering, type WaitingMap } from './order.ts';
+import { hasLapsed, isOpenWord, OPEN_WORDS, type OrderedQueue, ordering, type WaitingMap } from './order.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
 import type { Person, QueueItem } from './types.ts';
 
@@ -134,8 +134,8 @@ export function startApp(): App {
       else tell(entry);
     },
   });
-  // Who is asked to look can change by the time alone.
-  setInterval(() => isRouted(queue.get()) && quietly(lookAtAll()), LOOK_MS);
+  // Who is asked to look, and which approvals count, can change by the time alone.
+  setInterval(() => changesByTime(queue.get()) && quietly(lookAtAll()), LOOK_MS);
   return {
     ...{ api, live, world, queue, route, kept, again, prefetched, first, onDrawn },
     inOrder: ordering(),
@@ -149,17 +149,21 @@ export function startApp(): App {
 }
 
 const LOOK_MS = 30_000;
-/** Who is asked to look at what waits may be another one from here on. */
-const ASKS = /^policy\./;
+/** Who is asked to look at what waits, and which approvals count, may be another from here on. */
+const ASKS = /^(policy|key|credential|role|delegation)\./;
 
 function isRouted(queue: WaitingMap): boolean {
   return [...(queue?.values() ?? [])].some(({ reviewers }) => reviewers !== null);
 }
 
-/** All that waits, and what is approved and not ordered; the newest 2,000. */
+function changesByTime(queue: WaitingMap): boolean {
+  return isRouted(queue) || [...(queue?.values() ?? [])].some((one) => hasLapsed(one, Date.now()));
+}
+
+/** All that waits, what is approved and not ordered, and what has to be approved again; of each the newest 1,000. */
 async function waiting(api: Client): Promise<readonly QueueItem[]> {
   const lists = await Promise.all(
-    (['waiting', 'approved'] as const).map((status_word) => api.intents.list({ status_word, limit: 1000 })),
+    OPEN_WORDS.map((status_word) => api.intents.list({ status_word, limit: 1000 })),
   );
   return lists.flatMap(({ intents }) => intents);
 }
@@ -173,7 +177,7 @@ async function itemOf(
   const intent = await api.intents.get({ intent_id }).catch(noSuchIntent);
   if (intent === null || known) return intent && { ...intent, goal: known!.goal };
   const { status_word, tool, proposer, proposed_at: since } = intent;
-  if (status_word !== 'waiting' && status_word !== 'approved') return null;
+  if (!isOpenWord(status_word)) return null;
   const until = new Date(Date.parse(since) + 1).toISOString();
   for (let next: string | null | undefined; next !== null; ) {
     const cursor = next === undefined ? {} : { cursor: next };

@@ -21,21 +21,34 @@ export function ordering(): (queue: WaitingMap, name: string | null, now?: numbe
   };
 }
 
+/** What is not decided, or not ordered, or was approved and has to be approved again. */
+export const OPEN_WORDS = ['waiting', 'approved', 'approval expired'] as const satisfies readonly Word[];
+
+type Word = QueueItem['status_word'];
+
+export function isOpenWord(word: Word): boolean {
+  return (OPEN_WORDS as readonly Word[]).includes(word);
+}
+
+/** Whether an approval that the service counted has expired since, of which no entry tells. */
+export function hasLapsed({ approvals, approvers }: QueueItem, now: number): boolean {
+  return approvals.some(({ by, expires_at }) => approvers.includes(by) && Date.parse(expires_at) <= now);
+}
+
+function isInQueue({ status_word, expires_at, missing, capabilities }: QueueItem, now: number): boolean {
+  const is_ordered = missing === 0 && capabilities.some(({ status }) => status === 'ordered');
+  return isOpenWord(status_word) && !is_ordered && Date.parse(expires_at) > now;
+}
+
 function orderOf(queue: WaitingMap, name: string | null, now: number): OrderedQueue {
-  const open = [...(queue?.values() ?? [])].filter(
-    ({ status_word, expires_at, capabilities }) =>
-      (status_word === 'waiting' ||
-        (status_word === 'approved' && !capabilities.some(({ status }) => status === 'ordered'))) &&
-      Date.parse(expires_at) > now,
-  );
+  const open = [...(queue?.values() ?? [])].filter((one) => isInQueue(one, now));
   const key = ({ proposed_at, intent_id }: QueueItem) => `${proposed_at} ${intent_id}`;
   open.sort((a, b) => (key(a) < key(b) ? -1 : 1));
-  const needs = ({ approvals, proposer, approvals_needed, reviewers }: QueueItem) =>
+  const needs = ({ approvers, missing, proposer, on_behalf_of, reviewers }: QueueItem) =>
     name === null ||
-    (!approvals.some(({ by }) => by === name) &&
-      proposer !== name &&
-      (reviewers === null || reviewers.includes(name))) ||
-    approvals.length >= approvals_needed;
+    missing === 0 ||
+    (![...approvers, proposer, on_behalf_of].includes(name) &&
+      (reviewers === null || reviewers.includes(name)));
   const mine = open.filter(needs);
   const others = open.filter((one) => !needs(one));
   return { mine, others, all: [...mine, ...others] };

@@ -1,6 +1,7 @@
 import type { McpEffect } from '../mcp-call/effect.ts';
 import type { ActionEffect, PlanEffect } from '../plan/model.ts';
 import type { ToolEffect } from '../tool/effect.ts';
+import { isOpenWord } from './order.ts';
 import { countsOf } from './part/hunks.ts';
 import type { Intent, ShownEffect } from './types.ts';
 
@@ -236,14 +237,19 @@ export function changesFact(effect: EffectToDraw, shown: ShownEffect): Fact {
 }
 
 /** How many yeses there are, and whether mine is enough. */
-export function approvalOf({ approvals, approvals_needed }: Intent, name: string | null, now: number): Fact {
-  const counted = new Set(
-    approvals.filter(({ expires_at }) => Date.parse(expires_at) > now).map(({ by }) => by),
-  );
+export function approvalOf(
+  { approvals, approvals_needed, approvers, missing, status_word }: Intent,
+  name: string | null,
+): Fact {
   const label = 'Approval';
-  const mine = name !== null && counted.has(name);
-  const left = approvals_needed - counted.size - (mine ? 0 : 1);
-  const why = `${counted.size} of ${approvals_needed} approved.`;
+  if (!isOpenWord(status_word)) {
+    const signed = [...new Set(approvals.map(({ by }) => by))];
+    const why = signed.length === 0 ? 'It was not approved.' : `${signed.join(', ')} approved it.`;
+    return { label, value: plural(signed.length, 'human'), tone: 'plain', why };
+  }
+  const mine = name !== null && approvers.includes(name);
+  const left = missing - (mine ? 0 : 1);
+  const why = `${approvers.length} of ${approvals_needed} approved.`;
   if (mine)
     return {
       label,

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { deepFrozen } from '../canonical/frozen.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { Signer } from '../identity/act.ts';
+import { approvalsOf, toldOf } from '../journey/approvals.ts';
 import { check } from '../journey/check.ts';
 import type { Context } from '../journey/context.ts';
 import { grant, turn } from '../journey/grant.ts';
-import { statusWordNow } from '../journey/life.ts';
 import { offer } from '../journey/offer.ts';
 import { diffTexts, hunksApart, review } from '../journey/review.ts';
 import { reviewersOf } from '../journey/reviewers.ts';
@@ -23,14 +23,17 @@ const told = new WeakMap<IntentState, z.output<typeof intent>>();
 
 /** An intent with the word for where it stands now, and who is asked to look at it: the same value while none of it has changed. */
 export async function intentNow(context: Context, state: IntentState): Promise<z.output<typeof intent>> {
-  const status_word = statusWordNow(context, state);
-  const reviewers = await reviewersOf(context, state);
+  const approvals = await approvalsOf(context, state);
+  const added = { ...toldOf(approvals), reviewers: await reviewersOf(context, state, approvals) };
   const known = told.get(state);
-  if (known?.status_word === status_word && JSON.stringify(known.reviewers) === JSON.stringify(reviewers))
-    return known;
-  const now = deepFrozen({ ...state, status_word, reviewers });
+  if (known && JSON.stringify(addedTo(known)) === JSON.stringify(added)) return known;
+  const now = deepFrozen({ ...state, ...added });
   told.set(state, now);
   return now;
+}
+
+function addedTo({ status_word, approvers, missing, reviewers }: z.output<typeof intent>) {
+  return { status_word, approvers, missing, reviewers };
 }
 
 /** From the first look at a proposal to the order of its run. */

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { once } from '../canonical/once.ts';
-import { missingOf } from '../gate/approved.ts';
 import { statusLasts } from '../gate/status-word.ts';
 import type { Signer } from '../identity/act.ts';
 import { draftSchema } from '../intent/envelope.ts';
+import { approvalsOf } from '../journey/approvals.ts';
 import * as approving from '../journey/approve.ts';
 import { requireIntent } from '../journey/context.ts';
 import { pendingTwin } from '../journey/earlier.ts';
@@ -173,7 +173,7 @@ export const intents = {
         proposer: z.string().optional(),
         /** A part of the goal, the tool or the proposer, in any case. */
         text: searched,
-        /** What this human is asked to look at: it waits, they neither approved nor, unless they are the only human, proposed it, and the policies ask them, or name no reviewer. */
+        /** What this human is asked to look at: an approval is missing, theirs does not count yet, they did not ask for it, unless they are the only human, and the policies ask them, or name no reviewer. */
         needs: name.optional(),
         ...page,
       }),
@@ -321,13 +321,8 @@ export const intents = {
         ...(ttl_s !== undefined && { ttl_s }),
       });
       const { hash, by, expires_at } = body;
-      return {
-        intent_id: subject,
-        hash,
-        by,
-        expires_at,
-        missing: missingOf(await requireIntent(context, subject)),
-      };
+      const { missing } = await approvalsOf(context, await requireIntent(context, subject));
+      return { intent_id: subject, hash, by, expires_at, missing };
     },
   }),
 

@@ -33,6 +33,12 @@ function contextOf(context: Context, proposer: string): Context {
 
 const hidden = (): never => refuse('NOT_FOR_AGENTS');
 
+/**
+ * Who is enrolled, and which servers are accepted, is asked before a proposal is taken; which delegations hold, where one stands for an
+ * approval of their own. No answer tells of another proposal.
+ */
+const OPEN_ROWS: ReadonlySet<RowName> = new Set<RowName>(['principal', 'delegation', 'server']);
+
 function ownStore(store: Store, proposer: string): Store {
   const own = async (intent_id: string) => {
     const state = await store.find('intent', intent_id);
@@ -44,8 +50,7 @@ function ownStore(store: Store, proposer: string): Store {
       const found = await store.find(name, key);
       return found && (await own(found.intent_id)) ? found : null;
     }
-    // Who is enrolled, and which servers are accepted, is asked before a proposal is taken; no answer tells of another proposal.
-    return name === 'principal' || name === 'server' ? store.find(name, key) : hidden();
+    return OPEN_ROWS.has(name) ? store.find(name, key) : hidden();
   };
   return {
     tenant: store.tenant,

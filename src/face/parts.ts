@@ -225,8 +225,12 @@ export const intent = z
       })
       .readonly()
       .nullable(),
-    /** The status as it is now: the clock counts. */
+    /** The status as it is now: the clock counts, and who may sign. */
     status_word: statusWord,
+    /** The humans whose approvals count now. None once it was decided on, expired or ran. */
+    approvers: z.array(name).readonly(),
+    /** How many more humans must approve it; 0 where it waits for no approval. */
+    missing: z.int(),
     reviewers,
   })
   .meta({ id: 'intent' });

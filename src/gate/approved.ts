@@ -40,8 +40,3 @@ export function approvedBy(state: IntentState, { body }: Event<'order.given'>): 
   const after = withApproval(state, { assurance: proofAssurance(signature), ...approval });
   return after.status === 'approved' ? after : refuse('APPROVAL_MISSING');
 }
-
-/** How many more humans must sign. One who signs twice counts once. */
-export function missingOf({ approvals, approvals_needed }: IntentState): number {
-  return Math.max(0, approvals_needed - new Set(approvals.map((each) => each.by)).size);
-}

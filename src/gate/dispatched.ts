@@ -32,8 +32,12 @@ export function nextDispatched(
 
 /** The attacker holds a capability for what the conversation has not dispatched, or has given up. */
 export function requireDispatched(intent: Claiming, dispatched: () => DispatchedIntent | null): void {
-  if (needsDispatch(intent) && (dispatched()?.is_over ?? true))
-    refuse('AGENT_TRANSITION_ILLEGAL', NOT_DISPATCHED);
+  if (lacksDispatch(intent, dispatched)) refuse('AGENT_TRANSITION_ILLEGAL', NOT_DISPATCHED);
+}
+
+/** Whether only a dispatch may run it, and none stands. */
+export function lacksDispatch(intent: Claiming, dispatched: () => DispatchedIntent | null): boolean {
+  return needsDispatch(intent) && (dispatched()?.is_over ?? true);
 }
 
 export const NOT_DISPATCHED =

@@ -4,11 +4,12 @@ import { isMadeLater } from '../identity/made.ts';
 import { isLive } from '../identity/principal.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
+import { type ApprovalsNow, approvalsNow, whyLapsed } from './approvals.ts';
 import { capabilityNow } from './capability.ts';
+import { type DispatchedIntent, lacksDispatch, NOT_DISPATCHED } from './dispatched.ts';
 import { type Freeze, freezeWords, frozenFor } from './freeze.ts';
 import { BLOCKS } from './next.ts';
-import { signersOf } from './signers.ts';
-import type { Approval, Approver, Capability, IntentState } from './state.ts';
+import type { Approver, Capability, IntentState } from './state.ts';
 
 /** What the standing of an intent depends on besides the intent itself. */
 export interface Moment {
@@ -22,12 +23,9 @@ export interface Moment {
   readonly authorities: Authorities;
   /** The tools of a plan, besides the one that it is named after. */
   readonly tools?: readonly string[];
-}
-
-/** An approval that does not count now, and why. */
-export interface Lapsed {
-  readonly approval: Approval;
-  readonly code: 'APPROVAL_EXPIRED' | 'MADE_IN_FUTURE' | 'APPROVER_REVOKED';
+  /** Its dispatch, where only the agent core may run it; left out for none. */
+  readonly dispatched?: DispatchedIntent | null;
+  readonly is_running?: boolean;
 }
 
 export interface Denial {
@@ -42,54 +40,56 @@ export type Verdict =
   | { readonly eligible: true; readonly state: IntentState; readonly capability: Capability }
   | Denial;
 
+/**
+ * What an intent waits for: a human who approves it, one who orders its run, the agent core, or an executor. Null where nothing of these
+ * leads on: it is over or frozen, or the time cannot be judged.
+ */
+export type NextStep = 'approval' | 'order' | 'dispatch' | 'run' | null;
+
 /** What holds about an intent at one moment. Whatever judges an intent, or tells where it stands, reads this. */
-export interface Standing {
+export interface Standing extends ApprovalsNow {
   readonly state: IntentState;
-  readonly counted: readonly Approval[];
-  readonly lapsed: readonly Lapsed[];
-  /** The humans behind the approvals that count, each once. */
-  readonly approvers: readonly string[];
   readonly freeze: Freeze | null;
   /** The capability that a run would use; null where there is none that could be used. */
   readonly capability: Capability | null;
   /** Why no capability may be granted for it now; null where one may. */
   readonly not_granted: Denial | null;
+  /** Why no order of it can be used now, whether or not one may be given; null where one can. */
+  readonly not_ordered: Denial | null;
+  /** Why the agent core does not let it run now; null where it does, or is not asked. */
+  readonly not_dispatched: Denial | null;
   /** Why it may not run now; null where it may. */
   readonly not_run: Denial | null;
+  readonly next: NextStep;
 }
 
 export function standingOf(state: IntentState, moment: Moment): Standing {
-  const { counted, lapsed } = approvalsNow(state, moment);
-  const approvers = signersOf(counted);
+  const approvals = approvalsNow(state, moment);
   const freeze = freezeIn(state, moment);
-  const not_granted = notGranted(state, moment, { approvers, lapsed, freeze });
+  const out_of_time = outOfTime(state, moment);
+  const not_granted = notGranted(state, approvals, { out_of_time, freeze });
   const found = capabilityNow(state, moment.now);
   const capability = typeof found === 'string' ? null : found;
-  const not_run = not_granted ?? notRun(found, { counted, lapsed }, moment);
-  return { state, counted, lapsed, approvers, freeze, capability, not_granted, not_run };
+  const not_ordered = notOrdered(found, approvals, moment);
+  const not_dispatched = notDispatched(state, moment);
+  const not_run = not_granted ?? not_ordered ?? not_dispatched;
+  const next = nextStep(approvals, { out_of_time, not_granted, not_ordered, not_dispatched });
+  const whys = { not_granted, not_ordered, not_dispatched, not_run };
+  return { ...approvals, state, freeze, capability, ...whys, next };
 }
 
-/** The approvals that count, and those that do not: all that policies are told of the standing. */
-export function approvalsNow(
-  { approvals }: IntentState,
-  moment: Pick<Moment, 'now' | 'authorities'>,
-): Pick<Standing, 'counted' | 'lapsed'> {
-  const judged = approvals.map((approval) => ({ approval, code: lapseOf(approval, moment) }));
-  return {
-    counted: judged.filter(({ code }) => code === null).map(({ approval }) => approval),
-    lapsed: judged.filter((one): one is Lapsed => one.code !== null),
-  };
-}
+type Why = Pick<Standing, 'not_granted' | 'not_ordered' | 'not_dispatched'> & {
+  readonly out_of_time: Denial | null;
+};
 
-/** Why an approval does not count; null where it does. It dies with the key that made it, and with its delegation. */
-function lapseOf(
-  approval: Approval,
-  { now, authorities }: Pick<Moment, 'now' | 'authorities'>,
-): Lapsed['code'] | null {
-  const at = now.toISOString();
-  if (isMadeLater(approval.signed_at, at)) return 'MADE_IN_FUTURE';
-  if (Date.parse(approval.expires_at) <= now.getTime()) return 'APPROVAL_EXPIRED';
-  return isLiveAct(authorities, approval, at) ? null : 'APPROVER_REVOKED';
+function nextStep(
+  { missing }: ApprovalsNow,
+  { out_of_time, not_granted, not_ordered, not_dispatched }: Why,
+): NextStep {
+  if (missing > 0) return out_of_time === null ? 'approval' : null;
+  if (not_granted) return null;
+  if (not_ordered) return 'order';
+  return not_dispatched ? 'dispatch' : 'run';
 }
 
 function freezeIn(state: IntentState, { now, tenant, freezes, authorities, tools }: Moment) {
@@ -103,34 +103,32 @@ function freezeIn(state: IntentState, { now, tenant, freezes, authorities, tools
   });
 }
 
-type Counted = Pick<Standing, 'counted' | 'lapsed'>;
+type Counted = Pick<ApprovalsNow, 'counted' | 'lapsed'>;
 
 /** Approval first, then history, as 000 section 4 orders it; then the freeze. */
 function notGranted(
-  state: IntentState,
-  { now, ledger_at, set_back_at }: Moment,
-  { approvers, lapsed, freeze }: Pick<Standing, 'approvers' | 'lapsed' | 'freeze'>,
+  { status, runs, approvals_needed }: IntentState,
+  { approvers, lapsed }: ApprovalsNow,
+  { out_of_time, freeze }: { readonly out_of_time: Denial | null; readonly freeze: Freeze | null },
 ): Denial | null {
-  const block = BLOCKS[state.status];
-  if (block !== null) return denied(block, { executed_at: state.runs.at(-1)?.claimed_at ?? null });
+  const block = BLOCKS[status];
+  if (block !== null) return denied(block, { executed_at: runs.at(-1)?.claimed_at ?? null });
+  if (out_of_time) return out_of_time;
+  if (approvers.length < approvals_needed) return denied(whyLapsed(lapsed));
+  return freeze ? denied('FROZEN', { words: freezeWords(freeze) }) : null;
+}
+
+/** What no human can mend by signing. */
+function outOfTime(state: IntentState, { now, ledger_at, set_back_at }: Moment): Denial | null {
   if (ledger_at !== null && now.getTime() < Date.parse(ledger_at) - limits.clock_skew_ms)
     return denied('CLOCK_BEHIND');
   if (set_back_at !== null && Date.parse(state.proposed_at) <= Date.parse(set_back_at))
     return denied('LEDGER_SET_BACK');
   if (Date.parse(state.expires_at) <= now.getTime()) return denied('INTENT_EXPIRED');
-  if (isMadeLater(state.proposed_at, now.toISOString())) return denied('MADE_IN_FUTURE');
-  if (approvers.length < state.approvals_needed) return denied(whyLapsed(lapsed));
-  return freeze ? denied('FROZEN', { words: freezeWords(freeze) }) : null;
+  return isMadeLater(state.proposed_at, now.toISOString()) ? denied('MADE_IN_FUTURE') : null;
 }
 
-const REASONS = ['MADE_IN_FUTURE', 'APPROVER_REVOKED', 'APPROVAL_EXPIRED'] as const;
-
-/** One reason of several: a revoked key says more than the time that passed. */
-function whyLapsed(lapsed: readonly Lapsed[]): ReasonCode {
-  return REASONS.find((code) => lapsed.some((one) => one.code === code)) ?? 'APPROVAL_MISSING';
-}
-
-function notRun(
+function notOrdered(
   found: Capability | ReasonCode,
   approvals: Counted,
   { now, authorities }: Moment,
@@ -140,6 +138,12 @@ function notRun(
     lostOrder(found, authorities, now.toISOString()) ??
     lostBy(found.issued?.approvers ?? found.approvers, approvals, authorities);
   return lost && denied(lost.code, { words: lost.message });
+}
+
+/** What the agent core proposed runs only while it is dispatched. */
+function notDispatched(state: IntentState, { dispatched = null }: Moment): Denial | null {
+  if (!lacksDispatch(state, () => dispatched)) return null;
+  return denied('AGENT_TRANSITION_ILLEGAL', { words: NOT_DISPATCHED });
 }
 
 /** A capability dies with the key that ordered it, and with its delegation. Null while both hold. */

@@ -19,7 +19,10 @@ export const STATUSES = [
   'stuck',
 ] as const satisfies readonly IntentStatus[];
 
-/** Where an intent stands now, in the words that a person sees. The clock counts, which the stored status cannot know. */
+/**
+ * Where an intent stands now, in the words that a person sees. The clock and the keys of the approvers count, which the stored status cannot
+ * know: `approval expired` is what was approved, and not by enough approvals that count now, for whichever reason.
+ */
 export const STATUS_WORDS = [
   'waiting',
   'expired',
@@ -40,16 +43,22 @@ export const STATUS_WORDS = [
 
 export type StatusWord = (typeof STATUS_WORDS)[number];
 
-/** The one place that decides it. `is_running` says whether something still works on its last run, which the ledger cannot know. */
-export function statusWordOf(state: IntentState, now: Date, is_running = false): StatusWord {
+/** What the word rests on besides the intent. */
+interface WordMoment {
+  readonly now: Date;
+  /** How many more humans must approve it. */
+  readonly missing: number;
+  readonly is_running: boolean | undefined;
+}
+
+/** The one place that decides it, for `approvalsNow`, which knows what is missing. */
+export function statusWordOf(state: IntentState, { now, missing, is_running }: WordMoment): StatusWord {
+  if (hasExpired(state, now)) return 'expired';
   switch (state.status) {
     case 'proposed':
-      return isPast(state.expires_at, now) ? 'expired' : 'waiting';
+      return 'waiting';
     case 'approved':
-      if (isPast(state.expires_at, now)) return 'expired';
-      return state.approvals.every(({ expires_at }) => isPast(expires_at, now))
-        ? 'approval expired'
-        : 'approved';
+      return missing > 0 ? 'approval expired' : 'approved';
     case 'rejected':
     case 'withdrawn':
     case 'replaced':
@@ -57,6 +66,16 @@ export function statusWordOf(state: IntentState, now: Date, is_running = false):
     default:
       return runWordOf(state.status, is_running);
   }
+}
+
+/** Whether it could still be approved, but for its end. */
+export function isDue({ status }: Pick<IntentState, 'status'>): boolean {
+  return status === 'proposed' || status === 'approved';
+}
+
+/** Whether it ended because its time passed before it ran. */
+export function hasExpired(state: Pick<IntentState, 'status' | 'expires_at'>, now: Date): boolean {
+  return isDue(state) && Date.parse(state.expires_at) <= now.getTime();
 }
 
 /** Until when that word holds while no entry comes; null where a process that runs can end. */
@@ -101,8 +120,4 @@ export function runWordOf(status: RunStatus, is_running = false): RunWord {
     default:
       return status;
   }
-}
-
-function isPast(time: string, now: Date): boolean {
-  return Date.parse(time) <= now.getTime();
 }

@@ -2,14 +2,14 @@ import { approvalExpiry, requireMayApprove } from '../approval/approval.ts';
 import type { Event } from '../event/event.ts';
 import { withApproval } from '../gate/approved.ts';
 import { isOwnRequest } from '../gate/signers.ts';
-import { standingOf } from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import { drawnAt, type Signer, signAct } from '../identity/act.ts';
 import { assuranceOf } from '../identity/assurance.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { requireHuman } from '../identity/principal.ts';
-import { momentOf, requireFormats } from './check.ts';
+import { approvalsOf } from './approvals.ts';
+import { requireFormats } from './check.ts';
 import {
   type Asked,
   authoritiesFor,
@@ -115,10 +115,7 @@ export async function weighApproval(
 
 /** Whether an approval of this human counts now: its key and its delegation hold, and it has not expired. */
 export async function hasApproved(context: Context, state: IntentState, name: string): Promise<boolean> {
-  if (!state.approvals.some(({ by }) => by === name)) return false;
-  const authorities = await authoritiesFor(context, namedIn(state));
-  const moment = await momentOf(context, await context.store.system(), authorities);
-  return standingOf(state, moment).counted.some(({ by }) => by === name);
+  return (await approvalsOf(context, state)).approvers.includes(name);
 }
 
 /** The submission that goes with a first approval. */

@@ -1,8 +1,8 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
 import type { OnOutput } from '../effect/child.ts';
-import type { IntentState } from '../gate/state.ts';
-import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
+import type { IntentState, IntentStatus } from '../gate/state.ts';
+import { hasExpired } from '../gate/status-word.ts';
 import type { Signer } from '../identity/act.ts';
 import { covers, type Delegation } from '../identity/delegation.ts';
 import { type DraftInput, parseDraft } from '../intent/envelope.ts';
@@ -124,16 +124,17 @@ function isHere(context: Context, state: IntentState): boolean {
   return isOpen(context, state) || isUnread(context, state);
 }
 
-const OPEN: ReadonlySet<StatusWord> = new Set<StatusWord>([
-  'waiting',
+const OPEN: ReadonlySet<IntentStatus> = new Set<IntentStatus>([
+  'proposed',
   'approved',
-  'approval expired',
-  'IN DOUBT',
-  'STUCK',
+  'claimed',
+  'partial',
+  'rolling_back',
+  'stuck',
 ]);
 
 function isOpen({ clock }: Context, state: IntentState): boolean {
-  return OPEN.has(statusWordOf(state, clock()));
+  return OPEN.has(state.status) && !hasExpired(state, clock());
 }
 
 /** It ran and ended a short while ago, and the answer may be lost: a caller who asks again gets it, and nothing runs twice. */

@@ -182,10 +182,18 @@ export function namedIn({ approvals, capabilities, break_glass }: IntentState): 
   };
 }
 
+/** What was looked up already, for a caller who asks about many intents at once. */
+export interface LookedUp {
+  readonly principals: Map<string, Principal | null>;
+  readonly delegations: Map<string, Delegation | null>;
+}
+
 /** Those people and delegations, and whatever these rest on, as the store has them now. Of others it knows nothing. */
-export async function authoritiesFor({ store }: Context, named: Named): Promise<Authorities> {
-  const principals = new Map<string, Principal | null>();
-  const delegations = new Map<string, Delegation | null>();
+export async function authoritiesFor(
+  { store }: Context,
+  named: Named,
+  { principals, delegations }: LookedUp = { principals: new Map(), delegations: new Map() },
+): Promise<Authorities> {
   const people = new Set(named.people);
   for (const first of named.delegations) {
     for (let id = first; id !== null && !delegations.has(id); ) {
@@ -196,7 +204,9 @@ export async function authoritiesFor({ store }: Context, named: Named): Promise<
     }
   }
   await Promise.all(
-    Array.from(people, async (name) => principals.set(name, await store.find('principal', name))),
+    Array.from(people, async (name) => {
+      if (!principals.has(name)) principals.set(name, await store.find('principal', name));
+    }),
   );
   return {
     principal: (name) => principals.get(name) ?? null,

@@ -119,7 +119,7 @@ async function submitAndOrder(
   const proven = { state: after, system: await context.store.system(), authorities };
   const { standing } = await requireApproved(context, proven, after.hash, now);
   // A human who approved may have ordered it as well.
-  if (standing.not_run === null) return null;
+  if (standing.not_ordered === null) return null;
   const terms = termsOf(context, request, after, asked, now, held.delegation.expires_at);
   const { system } = proven;
   const order = await draftOrder(context, request, { standing, system, authorities, asked, terms, now });

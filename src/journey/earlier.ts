@@ -1,6 +1,6 @@
 import { canonicalText, type Json } from '../canonical/json.ts';
 import type { Approval, IntentState } from '../gate/state.ts';
-import { statusWordOf } from '../gate/status-word.ts';
+import { hasExpired, isDue } from '../gate/status-word.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { journeyLimits } from '../limits.ts';
 import type { McpEffect } from '../mcp-call/effect.ts';
@@ -196,11 +196,9 @@ export async function pendingTwin(context: Context, intent_id: string): Promise<
   const now = context.clock();
   for (const { state } of rows) {
     const is_candidate = state.intent_id !== intent_id && state.tool === own.tool;
-    if (!is_candidate || !PENDING.has(statusWordOf(state, now))) continue;
+    if (!is_candidate || !isDue(state) || hasExpired(state, now)) continue;
     const asked = await openAsked(context, state).catch(() => null);
     if (asked && canonicalText(callsIn(asked.envelope)) === calls) return state.intent_id;
   }
   return null;
 }
-
-const PENDING: ReadonlySet<string> = new Set(['waiting', 'approved', 'approval expired']);

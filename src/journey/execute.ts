@@ -124,7 +124,7 @@ async function heardUntil(
     fail,
   });
   try {
-    for await (const state of liveIntents(context, 'approved'))
+    for await (const state of liveIntents(context, ['approved']))
       if ((await orderOf(context, state)) !== null) add(state.intent_id);
     onReady?.();
     await ended;

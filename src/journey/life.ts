@@ -1,6 +1,5 @@
 import { isAlive } from '../effect/process.ts';
 import type { IntentState, Run } from '../gate/state.ts';
-import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
 import { limits } from '../limits.ts';
 import { type Context, requireIntent } from './context.ts';
 import { isSaidToGoOn, sayingThatItGoesOn } from './run-words.ts';
@@ -20,12 +19,6 @@ export function lifeOf(
 /** Whether the process that claimed this run works on it. What outlived that process is in doubt, like what died with it. */
 export function isRunning(context: Context, { execution_id, executor }: Run): boolean {
   return lifeOf(context, execution_id, executor) === 'alive';
-}
-
-/** Where an intent stands, in the words of every list, screen and answer. */
-export function statusWordNow(context: Context, state: IntentState): StatusWord {
-  const run = state.status === 'claimed' ? state.runs.at(-1) : undefined;
-  return statusWordOf(state, context.clock(), run !== undefined && isRunning(context, run));
 }
 
 /**

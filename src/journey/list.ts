@@ -1,11 +1,12 @@
 import type { IntentState, IntentStatus } from '../gate/state.ts';
-import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
+import type { StatusWord } from '../gate/status-word.ts';
+import { canAct } from '../identity/principal.ts';
 import { openEnvelope } from '../intent/envelope.ts';
 import { journeyLimits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { Page, PagedRow } from '../store/store.ts';
-import { type Context, humansNow } from './context.ts';
-import { statusWordNow } from './life.ts';
+import { approvalsOf, type ToldApprovals, toldOf } from './approvals.ts';
+import { type Context, humansNow, type LookedUp } from './context.ts';
 import { holdsText, liveSince, newestBefore, type PageEnd, type PageRequest, pageOf, seqAt } from './page.ts';
 import { couldApprove, type Reviewers, reviewersOf } from './reviewers.ts';
 
@@ -17,17 +18,15 @@ interface IntentFilter {
   /** A part of its goal, its tool or its proposer, in any case. */
   readonly text?: string | undefined;
   /**
-   * What this human is asked to look at: it waits, they neither approved nor, unless they are the only human, proposed it, and the policies
-   * ask them, or name no reviewer.
+   * What this human is asked to look at: an approval is missing, theirs does not count yet, they did not ask for it, unless they are the
+   * only human, and the policies ask them, or name no reviewer.
    */
   readonly needs?: string | undefined;
 }
 
 export interface ListRequest extends IntentFilter, PageRequest {}
 
-export interface IntentSummary extends IntentState {
-  /** The status as it is now: the clock counts. */
-  readonly status_word: StatusWord;
+export interface IntentSummary extends IntentState, ToldApprovals {
   /** Null where it was erased, or its stored bytes are damaged. */
   readonly goal: string | null;
   readonly reviewers: Reviewers;
@@ -39,7 +38,7 @@ export interface IntentList extends PageEnd {
 
 /** Newest first. */
 export async function listIntents(context: Context, request: ListRequest): Promise<IntentList> {
-  const look: Look = { is_alone: await isAlone(context, request.needs) };
+  const look = await lookFor(context, request.needs);
   const by = indexFor(request);
   const { found, ...end } = await pageOf<IntentState, IntentSummary>(context, request, {
     list: 'intents',
@@ -51,15 +50,26 @@ export async function listIntents(context: Context, request: ListRequest): Promi
   return { intents: found, ...end };
 }
 
+/** What is the same for each row of one answer. */
 interface Look {
   readonly is_alone: boolean;
+  /** Whether the human whom it is about can sign. */
+  readonly can_sign: boolean;
+  readonly known: LookedUp;
+}
+
+async function lookFor(context: Context, needs: string | undefined): Promise<Look> {
+  const known: LookedUp = { principals: new Map(), delegations: new Map() };
+  if (needs === undefined) return { is_alone: false, can_sign: false, known };
+  const can_sign = canAct(await context.store.find('principal', needs));
+  return { is_alone: (await humansNow(context)) === 1, can_sign, known };
 }
 
 /** The index that leaves the fewest. */
 function indexFor({ proposer, tool, status_word, needs }: IntentFilter): Page['by'] {
-  const wanted = needs === undefined ? status_word : 'waiting';
-  const by_status: Page['by'] = wanted && ['status', STORED[wanted]];
-  if (by_status && FEW.has(wanted)) return by_status;
+  const wanted = needs === undefined ? status_word && STORED[status_word] : UNAPPROVED;
+  const by_status: Page['by'] = wanted && ['status', wanted];
+  if (needs === undefined && FEW.has(status_word)) return by_status;
   if (proposer !== undefined) return ['proposer', [proposer]];
   return tool === undefined ? by_status : ['tool', [tool]];
 }
@@ -73,7 +83,11 @@ const LIVE: ReadonlySet<StatusWord> = new Set<StatusWord>(['waiting', 'approved'
 const isLive = ({ needs, status_word }: IntentFilter) =>
   needs !== undefined || (status_word !== undefined && LIVE.has(status_word));
 
-/** The stored statuses that an intent can have which stands like this. */
+/**
+ * The stored statuses that an intent can have which stands like this. The index is exact for words that only entries change. `waiting`,
+ * `expired`, `approved` and `approval expired` rest on the clock and on who may sign as well, `running` and `IN DOUBT` on processes:
+ * these the page refines row by row, so a page of them can be shorter than asked for, and yet go on.
+ */
 export const STORED: Readonly<Record<StatusWord, readonly IntentStatus[]>> = {
   waiting: ['proposed'],
   expired: ['proposed', 'approved'],
@@ -92,19 +106,24 @@ export const STORED: Readonly<Record<StatusWord, readonly IntentStatus[]>> = {
   STUCK: ['stuck'],
 };
 
+/** What can expire. Those an approval can be missing of, too. */
+type Expiring = 'proposed' | 'approved';
+const UNAPPROVED: readonly Expiring[] = ['proposed', 'approved'];
+
 async function summaryIf(
   context: Context,
   state: IntentState,
-  { is_alone }: Look,
+  look: Look,
   filter: IntentFilter,
 ): Promise<IntentSummary | null> {
-  const status_word = statusWordNow(context, state);
-  if (!fits(state, status_word, filter, is_alone)) return null;
+  const approvals = await approvalsOf(context, state, look.known);
+  const told = toldOf(approvals);
+  if (!fits(state, told, filter, look)) return null;
+  const reviewers = await reviewersOf(context, state, approvals);
+  if (!isAsked(reviewers, filter)) return null;
   const goal = await goalOf(context, state);
   if (!holdsText([goal, state.tool, state.proposer], filter.text)) return null;
-  const reviewers = await reviewersOf(context, state);
-  if (!isAsked(reviewers, filter)) return null;
-  return { ...state, status_word, goal, reviewers };
+  return { ...state, ...told, goal, reviewers };
 }
 
 function isAsked(reviewers: Reviewers, { needs }: IntentFilter): boolean {
@@ -130,18 +149,14 @@ const UNREADABLE: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['OBJECT_MISSING
 
 function fits(
   state: IntentState,
-  status_word: StatusWord,
+  told: ToldApprovals,
   { status_word: wanted, tool, proposer, needs }: IntentFilter,
-  is_alone: boolean,
+  { can_sign, is_alone }: Look,
 ): boolean {
-  if (wanted !== undefined && status_word !== wanted) return false;
+  if (wanted !== undefined && told.status_word !== wanted) return false;
   if (tool !== undefined && state.tool !== tool) return false;
   if (proposer !== undefined && state.proposer !== proposer) return false;
-  return needs === undefined || (status_word === 'waiting' && couldApprove(state, needs, is_alone));
-}
-
-async function isAlone(context: Context, needs: string | undefined): Promise<boolean> {
-  return needs !== undefined && (await humansNow(context)) === 1;
+  return needs === undefined || (can_sign && couldApprove(state, told, { name: needs, is_alone }));
 }
 
 export interface NextNeeded {
@@ -159,17 +174,17 @@ export interface NextRequest {
 
 /** What has waited longest of what this human is asked to look at. */
 export async function nextNeeded(context: Context, { needs, after }: NextRequest): Promise<NextNeeded> {
-  const now = context.clock();
-  const is_alone = await isAlone(context, needs);
+  const look = await lookFor(context, needs);
   let intent_id: string | null = null;
   let more = 0;
   let is_after = after === undefined || (await isBefore(context, after, liveSince(context)));
-  for await (const state of liveIntents(context, 'proposed')) {
+  for await (const state of liveIntents(context, UNAPPROVED)) {
     const was_after = is_after;
     is_after ||= state.intent_id === after;
     if (!was_after) continue;
-    if (!fits(state, statusWordOf(state, now), { needs }, is_alone)) continue;
-    if (!isAsked(await reviewersOf(context, state), { needs })) continue;
+    const approvals = await approvalsOf(context, state, look.known);
+    if (!fits(state, approvals, { needs }, look)) continue;
+    if (!isAsked(await reviewersOf(context, state, approvals), { needs })) continue;
     if (intent_id === null) intent_id = state.intent_id;
     else if (++more === journeyLimits.more_counted) break;
   }
@@ -188,17 +203,17 @@ interface Walk {
   readonly beyond?: number | undefined;
 }
 
-/** Every intent, or those of one status. */
+/** Every intent, or those of some statuses. */
 export async function* allIntents(
   { store }: Context,
-  status?: IntentStatus,
+  statuses?: readonly IntentStatus[],
   { newest_first = false, beyond: from }: Walk = {},
 ): AsyncGenerator<IntentState> {
   for (let beyond = from; ; ) {
     const page: PagedRow<'intent'>[] = await store.page('intent', {
       limit: journeyLimits.scan_rows,
       newest_first,
-      ...(status && { by: ['status', [status]] }),
+      ...(statuses && { by: ['status', statuses] }),
       ...(beyond !== undefined && { beyond }),
     });
     for (const { state } of page) yield state;
@@ -207,15 +222,15 @@ export async function* allIntents(
   }
 }
 
-/** Those of one status that may not have expired. What is older than an intent can live is not read. */
+/** Those that may not have expired. What is older than an intent can live is not read. */
 export async function* liveIntents(
   context: Context,
-  status: 'proposed' | 'approved',
+  statuses: readonly Expiring[],
   { newest_first = false }: Pick<Walk, 'newest_first'> = {},
 ): AsyncGenerator<IntentState> {
   const since = liveSince(context);
   const beyond = newest_first ? undefined : (await seqAt(context, since)) - 1;
-  for await (const state of allIntents(context, status, { newest_first, beyond })) {
+  for await (const state of allIntents(context, statuses, { newest_first, beyond })) {
     if (state.proposed_at >= since) yield state;
     else if (newest_first) return;
   }

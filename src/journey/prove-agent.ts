@@ -2,7 +2,7 @@ import { isSameJson } from '../canonical/json.ts';
 import { type EventKind, isOneOf } from '../event/event.ts';
 import { needsDispatch } from '../gate/agent-core.ts';
 import type { AgentState } from '../gate/agent-state.ts';
-import { requireDispatched } from '../gate/dispatched.ts';
+import type { DispatchedIntent } from '../gate/dispatched.ts';
 import type { Simulation } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { Principal } from '../identity/principal.ts';
@@ -74,13 +74,16 @@ export function only(
   return entries.filter(({ bytes }) => isOneOf(kinds, read_entry(bytes).event));
 }
 
-/** What the agent core proposed runs only while it is dispatched. A capability alone is not enough. */
-export async function requireDispatchedNow(context: Context, intent: IntentState): Promise<void> {
-  if (!needsDispatch(intent)) return;
+/** The dispatch of what the agent core proposed, while its conversation executes it. A capability alone is not enough to run that. */
+export async function provenDispatch(
+  context: Context,
+  intent: IntentState,
+): Promise<DispatchedIntent | null> {
+  if (!needsDispatch(intent)) return null;
   const row = await context.store.find('dispatched', intent.intent_id);
   const state = row && (await provenAgent(context, row.correlation_id));
   const plan = state?.plans.find(({ plan_id }) => plan_id === row?.plan_id);
   const step = plan?.steps.find(({ step_id }) => step_id === row?.step_id);
   const executes = step?.state === 'EXECUTING' && step.intent_id === intent.intent_id;
-  requireDispatched(intent, () => (executes ? row : null));
+  return executes ? row : null;
 }

@@ -1,4 +1,4 @@
-import { statusWordOf } from '../gate/status-word.ts';
+import { hasExpired } from '../gate/status-word.ts';
 import { limits } from '../limits.ts';
 import { executorsNow, waitsFor } from './beat.ts';
 import type { Context } from './context.ts';
@@ -49,9 +49,9 @@ async function waitingIn(context: Context): Promise<Pick<Queue, 'waiting' | 'old
   let waiting = 0;
   let oldest_at: string | null = null;
   let seen = 0;
-  for await (const state of liveIntents(context, 'proposed', { newest_first: true })) {
+  for await (const state of liveIntents(context, ['proposed'], { newest_first: true })) {
     if (++seen > limits.queue_counted) break;
-    if (statusWordOf(state, now) === 'expired') continue;
+    if (hasExpired(state, now)) continue;
     waiting += 1;
     oldest_at = state.proposed_at;
   }

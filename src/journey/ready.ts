@@ -23,7 +23,7 @@ import { openAsked, requireSameEffect } from './effect.ts';
 import { requireBounds } from './extent.ts';
 import { type AskedToRun, capabilityFor, type Issue, type Looking } from './issue.ts';
 import type { Presented, UsableCapability } from './present.ts';
-import { requireDispatchedNow } from './prove-agent.ts';
+import { provenDispatch } from './prove-agent.ts';
 import { secretsIn, toolsOf } from './reach.ts';
 import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
 import { seenOf } from './seen.ts';
@@ -95,16 +95,19 @@ export async function askedToRun(
 ): Promise<AskedToRun & { readonly moment: Moment }> {
   // A row can be forged; a signature cannot.
   const proven = await provenState(context, intent_id);
-  const moment = await momentOf(
-    context,
-    proven?.system ?? (await context.store.system()),
-    proven?.authorities ?? NOBODY,
-  );
+  const moment: Moment = {
+    ...(await momentOf(
+      context,
+      proven?.system ?? (await context.store.system()),
+      proven?.authorities ?? NOBODY,
+    )),
+    dispatched: proven && (await provenDispatch(context, proven.state)),
+  };
   const standing = approvedNow(proven?.state ?? null, hash, moment);
   if (proven === null || 'eligible' in standing) return refuseDenied(standing as Denial);
   const { system, authorities, state } = proven;
   const known = requireExecutor(system, executor);
-  await requireDispatchedNow(context, state);
+  if (standing.not_dispatched) refuseDenied(standing.not_dispatched);
   const asked = await openAsked(context, state);
   requireBoundHere(known, asked.effect);
   return { standing, system, authorities, asked, now: moment.now, moment };

@@ -4,9 +4,9 @@ import type { StatusWord } from '../gate/status-word.ts';
 import { refuse } from '../refusal.ts';
 import { isAbsent, type Output, type Printed, readSealed } from '../story/tell.ts';
 import type { UndoCall } from '../tool/undo.ts';
+import { approvalsOf } from './approvals.ts';
 import { readerOf } from './contents.ts';
 import { type Context, requireIntent } from './context.ts';
-import { statusWordNow } from './life.ts';
 import { printed } from './tell.ts';
 import { undoIfAny } from './undo.ts';
 
@@ -46,7 +46,7 @@ const OVER: ReadonlySet<StatusWord> = new Set<StatusWord>([
 
 export async function resultOf(context: Context, intent_id: string): Promise<IntentResult> {
   const state = await requireIntent(context, intent_id);
-  const status_word = statusWordNow(context, state);
+  const { status_word } = await approvalsOf(context, state);
   const run = state.runs.at(-1);
   const { reason, printed: digests } = await toldAbout(context, intent_id, run?.execution_id);
   return {

@@ -1,10 +1,11 @@
+import type { ApprovalsNow } from '../gate/approvals.ts';
 import { isOwnRequest } from '../gate/signers.ts';
 import type { IntentState } from '../gate/state.ts';
-import { statusWordOf } from '../gate/status-word.ts';
 import { canAct, type Principal } from '../identity/principal.ts';
 import type { Engine } from '../policy/engine.ts';
 import type { PolicyRequest } from '../policy/request.ts';
 import { Refusal } from '../refusal.ts';
+import { approvalsOf } from './approvals.ts';
 import { type Context, humansNow } from './context.ts';
 import { openAsked } from './effect.ts';
 import { questionAbout } from './rules.ts';
@@ -12,15 +13,22 @@ import { questionAbout } from './rules.ts';
 /** Whom the active policies ask to look at an intent, by name; null for all who could approve it. It gives no right, and takes none. */
 export type Reviewers = readonly string[] | null;
 
-/** Who is asked to look at an intent now. Null where it does not wait, and where the policies name no human who could approve it. */
-export async function reviewersOf(context: Context, state: IntentState): Promise<Reviewers> {
-  const routed = await routedOf(context, state);
+/**
+ * Who is asked to look at an intent now. Null where it waits for no approval, and where the policies name no human who could
+ * approve it.
+ */
+export async function reviewersOf(
+  context: Context,
+  state: IntentState,
+  approvals: ApprovalsNow,
+): Promise<Reviewers> {
+  const routed = await routedOf(context, state, approvals);
   return routed === null ? null : routed.at(context.clock());
 }
 
 /** Who is asked now, and was not at that time because it had not waited for long enough. */
 export async function reviewersAdded(context: Context, state: IntentState, since: Date): Promise<string[]> {
-  const routed = await routedOf(context, state);
+  const routed = await routedOf(context, state, await approvalsOf(context, state));
   if (routed === null) return [];
   const before = routed.at(since);
   // All were asked, so none is added.
@@ -28,9 +36,13 @@ export async function reviewersAdded(context: Context, state: IntentState, since
   return (routed.at(context.clock()) ?? []).filter((name) => !before.includes(name));
 }
 
-/** Whether this human could approve it. The only human of a project approves what they asked for themselves. */
-export function couldApprove(state: IntentState, name: string, is_alone: boolean): boolean {
-  return (is_alone || !isOwnRequest(state, name)) && !state.approvals.some(({ by }) => by === name);
+/** Whether the approval of this human is missing. The only human of a project approves what they asked for themselves. */
+export function couldApprove(
+  state: IntentState,
+  { missing, approvers }: Pick<ApprovalsNow, 'missing' | 'approvers'>,
+  { name, is_alone }: { readonly name: string; readonly is_alone: boolean },
+): boolean {
+  return missing > 0 && (is_alone || !isOwnRequest(state, name)) && !approvers.includes(name);
 }
 
 interface Routed {
@@ -39,22 +51,30 @@ interface Routed {
 }
 
 /** Where the policies or the contents cannot be read (they are damaged or erased) all are asked. Who is asked is not told to an agent. */
-async function routedOf(context: Context, state: IntentState): Promise<Routed | null> {
-  if (context.is_own) return null;
+async function routedOf(
+  context: Context,
+  state: IntentState,
+  approvals: ApprovalsNow,
+): Promise<Routed | null> {
+  if (context.is_own || approvals.missing === 0) return null;
   try {
-    return statusWordOf(state, context.clock()) === 'waiting' ? await routing(context, state) : null;
+    return await routing(context, state, approvals);
   } catch (error) {
     if (error instanceof Refusal) return null;
     throw error;
   }
 }
 
-async function routing(context: Context, state: IntentState): Promise<Routed | null> {
+async function routing(
+  context: Context,
+  state: IntentState,
+  approvals: ApprovalsNow,
+): Promise<Routed | null> {
   const engine = await routingPolicies(context);
   if (engine === null) return null;
   const is_alone = (await humansNow(context)) === 1;
   const people = (await context.store.all('principal')).filter(
-    (one) => canAct(one) && couldApprove(state, one.name, is_alone),
+    (one) => canAct(one) && couldApprove(state, approvals, { name: one.name, is_alone }),
   );
   const principal = people[0];
   if (principal === undefined) return null;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Digest } from '../canonical/digest.ts';
 import type { ResourceScope } from '../capability/scope.ts';
+import { type ApprovalsNow, approvalsNow } from '../gate/approvals.ts';
 import { frozenFor } from '../gate/freeze.ts';
-import { isOwnRequest, mayBeOwn, signersOf } from '../gate/signers.ts';
-import { approvalsNow } from '../gate/standing.ts';
+import { isOwnRequest, mayBeOwn } from '../gate/signers.ts';
 import type { Approval, IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import { isIdentifiedAs } from '../identity/account.ts';
@@ -120,7 +120,7 @@ export async function questionAbout(
   const { action, principal, state, effect } = matter;
   const authorities = matter.authorities ?? (await authoritiesFor(context, namedIn(state)));
   const resource = resourceOf(context, effect, state.tool);
-  const { counted } = approvalsNow(state, { now: matter.now, authorities });
+  const approvals = approvalsNow(state, { now: matter.now, authorities });
   // Together: a server is asked once for each, and none of them waits for another.
   const [proposed, pace, humans] = await Promise.all([
     proposedOf(context, matter),
@@ -140,7 +140,7 @@ export async function questionAbout(
     context: {
       humans,
       ...askedOf(context, matter),
-      ...approvedOf(state, counted, rolesOf(authorities), quorums),
+      ...approvedOf(state, approvals, rolesOf(authorities), quorums),
       ...grantOf(context, matter, resource),
       ...proposed,
       ...momentOf(context, matter),
@@ -227,21 +227,20 @@ const ASSURANCE: Readonly<Record<Approval['assurance'], number>> = {
 
 function approvedOf(
   state: IntentState,
-  approvals: readonly Approval[],
+  { counted, approvers: names }: ApprovalsNow,
   rolesIn: (name: string) => readonly string[],
   quorums: readonly Quorum[],
 ): Part<'approvals' | 'approvers' | 'approver_roles' | 'quorums' | 'assurance' | 'self_approved'> {
-  const names = signersOf(approvals);
   const approvers = names.map((name) => ({ name, roles: rolesIn(name) }));
   return {
     approvals: names.length,
     approvers: names,
     approver_roles: [...new Set(approvers.flatMap(({ roles }) => roles))].sort(),
     quorums: quorumsMet(quorums, approvers),
-    assurance: Math.min(...(approvals.length ? approvals.map((each) => ASSURANCE[each.assurance]) : [0])),
+    assurance: Math.min(...(counted.length ? counted.map((each) => ASSURANCE[each.assurance]) : [0])),
     self_approved:
       names.some((name) => isOwnRequest(state, name)) ||
-      approvals.some(({ delegation, account }) => delegation === null && mayBeOwn(state, account)),
+      counted.some(({ delegation, account }) => delegation === null && mayBeOwn(state, account)),
   };
 }
 

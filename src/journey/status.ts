@@ -1,19 +1,18 @@
 import type { WaitsFor } from '../display/unserved.ts';
-import { currentCapability } from '../gate/capability.ts';
 import type { Freeze } from '../gate/freeze.ts';
-import { type Denial, standingOf } from '../gate/standing.ts';
+import type { Standing } from '../gate/standing.ts';
 import type { IntentState, IntentStatus } from '../gate/state.ts';
-import { type StatusWord, statusWordOf } from '../gate/status-word.ts';
+import { hasExpired, type StatusWord } from '../gate/status-word.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
-import { waitsFor } from './beat.ts';
-import { momentOf, notDispatched } from './check.ts';
+import { approvalsOf } from './approvals.ts';
 import { checkClock } from './clock.ts';
-import { authoritiesFor, type Context, namedIn } from './context.ts';
+import type { Context } from './context.ts';
 import { allIntents, goalOf, liveIntents } from './list.ts';
 import { type InDoubt, inDoubt } from './look.ts';
 import { comparePolicyFiles, type PolicyFilesComparison } from './policy-files.ts';
 import { type Reviewers, reviewersOf } from './reviewers.ts';
+import { standingNow } from './standing.ts';
 
 /** An intent that needs a human, with what a person knows it by. */
 export interface NeedsHuman {
@@ -69,13 +68,13 @@ export async function statusOf(
   const { freezes } = await context.store.system();
   const failed: NeedsHuman[] = [];
   for await (const state of newest(context, 'failed', limit))
-    failed.push(await needs(context, state, state.runs.at(-1)?.finished_at));
+    failed.push(await needsNow(context, state, state.runs.at(-1)?.finished_at));
   const waiting: WaitingNow[] = [];
-  for await (const state of newest(context, 'proposed', limit))
-    waiting.push({
-      ...(await needs(context, state, null)),
-      reviewers: await reviewersOf(context, state),
-    });
+  for await (const state of newest(context, 'proposed', limit)) {
+    const approvals = await approvalsOf(context, state);
+    const reviewers = await reviewersOf(context, state, approvals);
+    waiting.push({ ...(await needs(context, { ...approvals, state }, null)), reviewers });
+  }
   return {
     clock: await wrongClock(context),
     frozen: freezes,
@@ -121,7 +120,7 @@ async function stuckNow(context: Context, limit: number): Promise<StuckNow[]> {
   for (const status of ['stuck', 'rolling_back'] as const)
     for await (const state of newest(context, status, limit)) {
       const { execution_id } = state.runs.at(-1)!;
-      found.push({ ...(await needs(context, state, state.rollback?.claimed_at)), execution_id });
+      found.push({ ...(await needsNow(context, state, state.rollback?.claimed_at)), execution_id });
     }
   return found;
 }
@@ -131,20 +130,26 @@ async function* newest(context: Context, status: IntentStatus, limit: number): A
   const now = context.clock();
   let left = limit;
   for await (const state of newestFirst(context, status)) {
-    if (statusWordOf(state, now) === 'expired') continue;
+    if (hasExpired(state, now)) continue;
     if (left-- === 0) return;
     yield state;
   }
 }
 
 function newestFirst(context: Context, status: IntentStatus): AsyncGenerator<IntentState> {
-  const expires = status === 'proposed' || status === 'approved';
-  return (expires ? liveIntents : allIntents)(context, status as never, { newest_first: true });
+  const walk = { newest_first: true };
+  return status === 'proposed' || status === 'approved'
+    ? liveIntents(context, [status], walk)
+    : allIntents(context, [status], walk);
+}
+
+async function needsNow(context: Context, state: IntentState, since: string | null | undefined) {
+  return needs(context, { ...(await approvalsOf(context, state)), state }, since);
 }
 
 async function needs(
   context: Context,
-  state: IntentState,
+  { state, status_word }: Pick<Standing, 'state' | 'status_word'>,
   since: string | null | undefined,
 ): Promise<NeedsHuman> {
   const { intent_id, hash, tool, proposer, proposer_verified, proposed_at } = state;
@@ -155,7 +160,7 @@ async function needs(
     tool,
     proposer,
     proposer_verified,
-    status_word: statusWordOf(state, context.clock()),
+    status_word,
     since: since ?? proposed_at,
   };
 }
@@ -170,34 +175,13 @@ async function approvedNow(context: Context, limit: number): Promise<ApprovedNow
     approved: [] as OrderedNow[],
   };
   for await (const state of newest(context, 'approved', limits.status_rows)) {
-    const { list, denial } = await judged(context, state);
-    if (lists[list].length === limit) continue;
-    const one = await needs(context, state, state.approvals.at(-1)?.signed_at);
-    if (list === 'approved') {
-      const { audience } = currentCapability(state, context.clock());
-      lists.approved.push({ ...one, waits_for: await waitsFor(context, audience) });
-    } else lists[list].push({ ...one, code: denial!.code });
+    const standing = await standingNow(context, state);
+    const waits_for = standing.next === 'run' ? await standing.executors() : null;
+    const not_run = standing.next === 'approval' ? lists.approval_expired : lists.ungranted;
+    if ((waits_for ? lists.approved : not_run).length === limit) continue;
+    const one = await needs(context, standing, state.approvals.at(-1)?.signed_at);
+    if (waits_for) lists.approved.push({ ...one, waits_for });
+    else not_run.push({ ...one, code: standing.not_run!.code });
   }
   return lists;
-}
-
-/** What a human can only approve again. */
-const UNAPPROVED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
-  'APPROVAL_EXPIRED',
-  'APPROVAL_MISSING',
-  'APPROVER_REVOKED',
-  'MADE_IN_FUTURE',
-]);
-
-async function judged(
-  context: Context,
-  state: IntentState,
-): Promise<{ readonly list: keyof ApprovedNow; readonly denial: Denial | null }> {
-  const authorities = await authoritiesFor(context, namedIn(state));
-  const moment = await momentOf(context, await context.store.system(), authorities);
-  const { not_granted, not_run } = standingOf(state, moment);
-  if (not_granted && UNAPPROVED.has(not_granted.code))
-    return { list: 'approval_expired', denial: not_granted };
-  const denial = not_run ?? (await notDispatched(context, state));
-  return { list: denial ? 'ungranted' : 'approved', denial };
 }

@@ -2,10 +2,11 @@ import type { JsonObject } from '../canonical/json.ts';
 import { showEffect } from '../display/effect.ts';
 import type { Shown } from '../display/shown.ts';
 import type { WaitsFor } from '../display/unserved.ts';
+import { approvalsNow } from '../gate/approvals.ts';
 import { capabilityNow } from '../gate/capability.ts';
 import { type CapabilityWord, capabilityWordOf } from '../gate/capability-word.ts';
 import type { IntentState, Run } from '../gate/state.ts';
-import { type RunWord, runWordOf, type StatusWord, statusWordOf } from '../gate/status-word.ts';
+import { isDue, type RunWord, runWordOf } from '../gate/status-word.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { type Entry, openEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
@@ -20,16 +21,17 @@ import {
   type Told,
   tellIntent,
 } from '../story/tell.ts';
-import { waitsFor } from './beat.ts';
+import { type ToldApprovals, toldOf } from './approvals.ts';
 import { readerOf } from './contents.ts';
 import type { Context } from './context.ts';
-import { isRunning, statusWordNow } from './life.ts';
+import { isRunning } from './life.ts';
 import { review } from './review.ts';
-import { type Reviewers, reviewersOf } from './reviewers.ts';
+import type { Reviewers } from './reviewers.ts';
+import { standingNow } from './standing.ts';
 
 /** Everything that can be told of one intent. */
 export interface IntentStory {
-  readonly intent: IntentState & { readonly status_word: StatusWord; readonly reviewers: Reviewers };
+  readonly intent: IntentState & ToldApprovals & { readonly reviewers: Reviewers };
   /** What was asked for; null where it is not there. */
   readonly envelope: Envelope | null;
   readonly effect: JsonObject | null;
@@ -80,21 +82,18 @@ export async function storyOf(
   const read = readerOf(store, [...entries, ...before]);
   const story = await tellIntent(entries, read, before);
   const asked = isAbsent(story.asked) ? null : await review(context, intent_id);
+  const standing = await standingNow(context, story.intent);
+  const { capability } = standing;
+  const is_ordered = capability?.status === 'ordered' && capability.holder === null;
   return {
-    ...told(story, statusWordNow(context, story.intent), await reviewersOf(context, story.intent)),
+    ...told(story, toldOf(standing), await standing.reviewers()),
     ...wordsOf(story, context.clock(), (run) => isRunning(context, run)),
-    waits_for: await orderWaits(context, story.intent),
+    waits_for: is_ordered && isDue(story.intent) ? await standing.executors() : null,
     shown: asked?.shown ?? null,
     alternates: asked?.alternates ?? [],
     reports_missing: await missingReports(context, story.intent),
     output: with_output ? await printedLast(story, read) : null,
   };
-}
-
-async function orderWaits(context: Context, state: IntentState): Promise<WaitsFor | null> {
-  const order = state.status === 'approved' ? capabilityNow(state, context.clock()) : '';
-  if (typeof order === 'string' || order.status !== 'ordered' || order.holder !== null) return null;
-  return waitsFor(context, order.audience);
 }
 
 async function entriesOf({ store }: Context, subject: string): Promise<Entry[]> {
@@ -110,7 +109,7 @@ export interface FileStory {
   readonly with_output?: boolean;
 }
 
-/** The same from a verified file, for an auditor with no project. */
+/** The same from a verified file, for an auditor with no project. It does not tell who was revoked since: each signed approval counts there until it expires. */
 export async function storyInFile({
   entries,
   before = [],
@@ -120,7 +119,7 @@ export async function storyInFile({
 }: FileStory): Promise<IntentStory> {
   const story = await tellIntent(entries, read, before);
   return {
-    ...told(story, statusWordOf(story.intent, now), null),
+    ...told(story, toldOf(approvalsNow(story.intent, { now, authorities: null })), null),
     // Of processes a file knows nothing.
     ...wordsOf(story, now, () => false),
     waits_for: null,
@@ -155,13 +154,13 @@ type ToldStory = Omit<
 
 function told(
   { intent, asked, told: story, outputs, changes }: Story,
-  status_word: StatusWord,
+  approvals: ToldApprovals,
   reviewers: Reviewers,
 ): ToldStory {
   const found = isAbsent(asked)
     ? { envelope: null, effect: null, absent: asked }
     : { ...asked, absent: null };
-  return { intent: { ...intent, status_word, reviewers }, ...found, story, changes, outputs };
+  return { intent: { ...intent, ...approvals, reviewers }, ...found, story, changes, outputs };
 }
 
 /** An effect from a file is what its digest says, and its digest may be of anything: no shape of it is relied on. */

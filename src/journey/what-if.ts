@@ -13,7 +13,7 @@ import type { Asked, Context, Proven } from './context.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { requireBounds } from './extent.ts';
 import { decideIssue } from './issue.ts';
-import { requireDispatchedNow } from './prove-agent.ts';
+import { provenDispatch } from './prove-agent.ts';
 import { secretsIn } from './reach.ts';
 import { requireToolsFree } from './ready.ts';
 import { requireAllowed, rule } from './rules.ts';
@@ -84,13 +84,14 @@ async function askRun(
   principal: Principal,
   hash: string,
 ): Promise<void> {
-  const moment = await momentOf(context, system, authorities);
+  const dispatched = await provenDispatch(context, state);
+  const moment = { ...(await momentOf(context, system, authorities)), dispatched };
   const { now } = moment;
   const standing = approvedNow(state, hash, moment);
   if ('eligible' in standing) return refuseDenied(standing);
   const is_here = isForThisHost(context, system, orderAudience(context, system, asked.effect));
   if (is_here) requireExecutor(system, context.executor_key().public_key);
-  await requireDispatchedNow(context, state);
+  if (standing.not_dispatched) refuseDenied(standing.not_dispatched);
   requireToolsFree(state, asked.effect, moment);
   requireBounds(context, asked.envelope, asked.effect);
   const terms = termsOf(context, {}, state, asked, now);

@@ -155,7 +155,7 @@ const OWNED_WORDS: Readonly<Record<string, readonly string[]>> = {
     'src/limits.ts',
   ],
   snapshot: ['src/agent/snapshot.ts'],
-  standing: ['src/gate/standing.ts'],
+  standing: ['src/gate/standing.ts', 'src/journey/standing.ts'],
   verdict: ['src/gate/standing.ts'],
 };
 

@@ -93,11 +93,14 @@ function consoleChecks(): Check[] {
   }
 }
 
-/** The programs may be there and the kernel still refuse: then the message names the setting. */
-/** Tries a sandbox, as a tool that names no user would get it. */
+/** As a tool that names no user would get it. The programs may be there and the kernel still refuse: then the message names the setting. */
+export function requireAnySandbox(): void {
+  requireSandbox({ network: false, read: [], write: [] }, null, inspectMachine(), userFor(null));
+}
+
 function sandboxCheck(): Check {
   try {
-    requireSandbox({ network: false, read: [], write: [] }, null, inspectMachine(), userFor(null));
+    requireAnySandbox();
     return good('sandbox', 'one can be made');
   } catch (error) {
     const { code, message } = refusalFrom(error);

@@ -13,6 +13,7 @@ import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
 import { refusalFrom } from '../tell.ts';
 import { untilStopped } from '../until-stopped.ts';
+import { requireAnySandbox } from './doctor.ts';
 
 /** Until a signal ends it. */
 export async function serve(call: Call): Promise<Answer> {
@@ -115,7 +116,7 @@ export function execute(call: Call): Promise<Answer> {
 /** In a container it is usual, and otherwise only the first run would tell. */
 function sayWithoutSandbox(): void {
   try {
-    Keyturn.requireSandbox();
+    requireAnySandbox();
   } catch (error) {
     const { code, message } = refusalFrom(error);
     say(2, `No tool with a sandbox runs here (${code}): ${message}`);

@@ -99,11 +99,13 @@ async function showTurn(
   seen: SeenIntent,
   { name, approves }: Acting,
 ): Promise<void> {
-  const { intent_id, approvals, approvals_needed, break_glass } = seen.intent;
+  const { intent_id, approvers, approvals_needed, break_glass } = seen.intent;
   const { policy } = await keyturn.system.get();
-  const by = approvals.map((approval) => approval.by);
   const found: Field[] = [
-    ['Approved', `${by.length === 0 ? 'none yet' : `by ${by.join(', ')}`}, of ${approvals_needed} needed`],
+    [
+      'Approved',
+      `${approvers.length === 0 ? 'none yet' : `by ${approvers.join(', ')}`}, of ${approvals_needed} needed`,
+    ],
     ['Policies', `${policy?.slice(0, 12) ?? 'none'}: asked again at each step, and each can say no`],
     ['Turn', [['bold', `${approves ? 'approve, ' : ''}order one run, check, run`]]],
   ];

@@ -97,7 +97,7 @@ export function DecisionScreen({ intent_id }: { readonly intent_id: string }) {
         <Ask looked={drawn} intent={intent} />
         <Words who={intent.proposer} text={review.envelope.declared_goal} />
         <Replaces intent={intent} />
-        <FactList facts={[...fixed, approvalOf(intent, name, Date.now())]} />
+        <FactList facts={[...fixed, approvalOf(intent, name)]} />
         <LookedDeed looked={drawn} />
         <DecisionDock
           looked={drawn}

@@ -100,7 +100,7 @@ function History(_: { readonly id: string }) {
               return (
                 <li key={one.intent_id}>
                   <div>
-                    <a href={`#/${one.status_word === 'waiting' ? 'decide' : 'story'}/${one.intent_id}`}>
+                    <a href={`#/${one.missing > 0 ? 'decide' : 'story'}/${one.intent_id}`}>
                       {verb} {target !== null && <bdi class="val">{cut(visible(target), 40)}</bdi>}
                     </a>
                     <p class="goal-line">

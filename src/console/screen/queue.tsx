@@ -126,7 +126,7 @@ function Item({
   }, [is_current]);
   const { verb, target } = listedDeed(one);
   const soon = Date.parse(one.expires_at) - now < 10 * 60_000;
-  const { approvals, approvals_needed } = one;
+  const { approvers, approvals_needed } = one;
   // The same elements: of forty, a key changes two.
   return useMemo(
     () => (
@@ -162,7 +162,7 @@ function Item({
                   expires in {span(Date.parse(one.expires_at) - now)}
                 </>
               ) : (
-                `${approvals.length} of ${approvals_needed} approved`
+                `${approvers.length} of ${approvals_needed} approved`
               )}
             </span>
           </span>

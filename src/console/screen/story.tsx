@@ -55,7 +55,7 @@ function Story({ id }: { readonly id: string }) {
                 <span>
                   {dayOf(intent.proposed_at)}, {clockOf(intent.proposed_at)}
                 </span>
-                {intent.status_word === 'waiting' && <a href={`#/decide/${id}`}>Decide on it</a>}
+                {intent.missing > 0 && <a href={`#/decide/${id}`}>Decide on it</a>}
               </div>
             </header>
             <div class="cols">

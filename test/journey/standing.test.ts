@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { intentFacts } from '../../src/agent/intent.ts';
+import { ordering } from '../../src/console/order.ts';
+import { approvalOf } from '../../src/console/words.ts';
+import type { Principal, Signer } from '../../src/keyturn.ts';
+import { agent, authority, human } from './authority.ts';
+import { planOf, specOf } from './plan-story.ts';
+
+/** Where an intent stands is one value: whatever tells of it, tells the same. */
+
+const HOUR = 3_600_000;
+
+/** A plan that writes what runs later needs two humans: bob signs for ten minutes, and eve for longer. */
+async function needsTwo() {
+  const time = { ms: Date.parse('2026-03-02T10:00:00.000Z') };
+  const now = () => new Date(time.ms);
+  const p = await authority(now);
+  const [bob, eve] = [await human(p, 'bob'), await human(p, 'eve')];
+  const scout = await agent(p, 'scout');
+  const create = {
+    ...{ action_id: 'A1', action_type: 'FILE_CREATE', target: 'Makefile' },
+    operation: { type: 'create', content: 'all:\n' },
+  };
+  const { intent_id, hash } = await p.keyturn.intents.propose({
+    declared_goal: 'Build it.',
+    effect: { kind: 'plan', ...(await specOf(p, planOf([create]))) },
+    signer: scout,
+  });
+  const sign = (signer: Signer, ttl_s = 86_400) =>
+    p.keyturn.intents.approve({ intent_id, hash, ttl_s, signer });
+  return { ...p, bob, eve, now, time, sign, intent: { intent_id, hash } };
+}
+
+type Team = Awaited<ReturnType<typeof needsTwo>>;
+
+const WORDS = ['waiting', 'approval expired', 'approved'] as const;
+
+/** What each reader says of the intent, in one shape. */
+async function readings({ keyturn, intent, now }: Team) {
+  const { intent_id } = intent;
+  const { code } = { code: null, ...(await keyturn.intents.check(intent)) };
+  const got = await keyturn.intents.get({ intent_id });
+  const listed = (await keyturn.intents.list({})).intents[0]!;
+  const status = await keyturn.system.status();
+  const lists = ['waiting', 'approval_expired', 'ungranted', 'approved'] as const;
+  const asked = async (filter: object) => (await keyturn.intents.list(filter)).intents.length === 1;
+  const people: Record<string, unknown> = {};
+  for (const name of ['ada', 'bob', 'eve']) {
+    const { mine } = ordering()(new Map([[intent_id, listed]]), name, now().getTime());
+    people[name] = {
+      needs: await asked({ needs: name }),
+      next: (await keyturn.intents.next({ needs: name })).intent_id === intent_id,
+      console: mine.length === 1,
+    };
+  }
+  return {
+    code,
+    words: [
+      ...[got, listed, (await keyturn.intents.story({ intent_id })).intent],
+      ...[await keyturn.intents.result({ intent_id }), (await keyturn.intents.review({ intent_id })).intent],
+      ...lists.flatMap((list): readonly { status_word: string }[] => status[list]),
+    ].map(({ status_word }) => status_word),
+    filtered: await Promise.all(WORDS.map((status_word) => asked({ status_word }))),
+    status: lists.filter((list) => status[list].length > 0),
+    status_codes: [...status.approval_expired, ...status.ungranted].map((one) => one.code),
+    approvers: got.approvers,
+    missing: [got.missing, listed.missing],
+    console: approvalOf(listed, 'ada').why,
+    agent_core: await agentCore(keyturn, got, now()),
+    people,
+  };
+}
+
+/** Whether the agent core would go on, for a user who is none of the approvers. */
+async function agentCore(
+  keyturn: Team['keyturn'],
+  state: Parameters<typeof intentFacts>[0],
+  now: Date,
+): Promise<boolean> {
+  const { principals } = await keyturn.people.list();
+  const known = new Map(principals.map((one) => [one.name, one as unknown as Principal]));
+  const authorities = { principal: (name: string) => known.get(name) ?? null, delegation: () => null };
+  return intentFacts(state, { authorities, humans: 3, user_id: 'zoe', now }).approved;
+}
+
+const LOST: Record<string, [(t: Team) => Promise<unknown>, string, { bob: boolean }]> = {
+  expired: [async ({ time }) => (time.ms += HOUR), 'APPROVAL_EXPIRED', { bob: true }],
+  revoked: [
+    ({ keyturn, ada }) => keyturn.people.revoke({ name: 'bob', reason: 'stolen', signer: ada }),
+    'APPROVER_REVOKED',
+    { bob: false },
+  ],
+  'that of an auditor': [
+    ({ keyturn, ada }) =>
+      keyturn.people.assign({ name: 'bob', roles: ['auditor'], reason: 'x', signer: ada }),
+    'APPROVER_REVOKED',
+    { bob: false },
+  ],
+};
+
+const wanted = (is: boolean) => ({ needs: is, next: is, console: is });
+
+describe('where an intent stands that two humans have to approve', () => {
+  it.each(Object.entries(LOST))('is one answer where one approval is %s', async (_, [lose, code, can]) => {
+    const t = await needsTwo();
+    expect((await t.sign(t.bob, 600)).missing).toBe(1);
+    await lose(t);
+    // Two have signed by now, and one counts.
+    expect((await t.sign(t.eve)).missing).toBe(1);
+    const { people, ...found } = await readings(t);
+    expect(found).toEqual({
+      code,
+      words: Array(6).fill('approval expired'),
+      filtered: [false, true, false],
+      status: ['approval_expired'],
+      status_codes: [code],
+      approvers: ['eve'],
+      missing: [1, 1],
+      console: '1 of 2 approved.',
+      agent_core: false,
+    });
+    expect(people).toMatchObject({ ada: wanted(true), eve: wanted(false) });
+    expect(people.bob).toMatchObject({ needs: can.bob, next: can.bob });
+
+    expect((await t.sign(t.ada)).missing).toBe(0);
+    expect(await readings(t)).toMatchObject({
+      code: 'ORDER_MISSING',
+      words: Array(6).fill('approved'),
+      filtered: [false, false, true],
+      status: ['ungranted'],
+      status_codes: ['ORDER_MISSING'],
+      approvers: ['ada', 'eve'],
+      missing: [0, 0],
+      agent_core: true,
+      people: { ada: { needs: false, next: false }, bob: { needs: false, next: false } },
+    });
+  });
+
+  it('is one answer while one approval is there, and after it expired', async () => {
+    const t = await needsTwo();
+    await t.sign(t.bob, 600);
+    const waits = { code: 'APPROVAL_MISSING', words: Array(6).fill('waiting'), agent_core: false };
+    expect(await readings(t)).toMatchObject({
+      ...{ ...waits, approvers: ['bob'], missing: [1, 1], console: '1 of 2 approved.' },
+      people: { ada: wanted(true), bob: wanted(false), eve: wanted(true) },
+    });
+    t.time.ms += HOUR;
+    expect(await readings(t)).toMatchObject({
+      ...{ ...waits, approvers: [], missing: [2, 2], console: '0 of 2 approved.' },
+      people: { ada: wanted(true), bob: wanted(true), eve: wanted(true) },
+    });
+  });
+});
