@@ -3,7 +3,6 @@ import { showEffect } from '../display/effect.ts';
 import type { Shown } from '../display/shown.ts';
 import type { WaitsFor } from '../display/unserved.ts';
 import { approvalsNow } from '../gate/approvals.ts';
-import { capabilityNow } from '../gate/capability.ts';
 import { type CapabilityWord, capabilityWordOf } from '../gate/capability-word.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { isDue, type RunWord, runWordOf } from '../gate/status-word.ts';
