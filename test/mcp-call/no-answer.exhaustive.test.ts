@@ -42,7 +42,7 @@ describe('a server whose message is no answer', () => {
     LONG,
     async () => {
       const { p, run, calls } = await odd();
-      const none = ['hologram', 'number-type', 'null-type', 'task', 'handshake-task', 'failed-hologram'];
+      const none = ['hologram', 'number-type', 'null-type', 'task-type', 'handshake-task', 'failed-hologram'];
       for (const how of none) {
         const { intent_id, said, ...ran } = await run(how);
         expect(ran, how).toMatchObject({ result: 'partial', reason_code: 'MCP_ANSWER_MALFORMED' });

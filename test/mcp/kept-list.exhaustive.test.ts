@@ -38,7 +38,7 @@ async function overHttp(): Promise<{ readonly p: P; readonly list: List }> {
 async function freshly({ root }: P, is_modern: boolean): Promise<object> {
   const keyturn = await Keyturn.open({ at: root });
   try {
-    const { bytes } = await listTools({ face: keyturn } as never, is_modern);
+    const { bytes } = await listTools({ face: keyturn, ask: null } as never, is_modern);
     return JSON.parse(Buffer.from(bytes).toString('utf8'));
   } finally {
     await keyturn.close();
