@@ -7,17 +7,14 @@
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
-
-/** Each stands in two of the lists below. A list that read it from another one would bring all of them into every page. */
-const JSON_BYTES = 1 * MiB;
+/** Of these `editLimits` has the same. If it read them from another list, both would be in every page of the console. */
 const JSON_STRING_CHARS = 128 * KiB;
 const YAML_BYTES = 1 * MiB;
-const NAME_CHARS = 64;
 const PLAN_FILE_BYTES = 50 * MiB;
 
 export const limits = {
   /** One JSON document from outside. An envelope is a few KiB; more is a mistake or an attack. */
-  json_bytes: JSON_BYTES,
+  json_bytes: 1 * MiB,
   /** Nesting of a JSON document. Far above any envelope, far below any stack. */
   json_depth: 64,
   /** One string inside a JSON document: what one argument can hold on Linux is 128 KiB. */
@@ -37,7 +34,7 @@ export const limits = {
   /** A declared goal or a reason: what a person reads before deciding. */
   prose_chars: 4 * KiB,
   /** The name of a principal, a tool or a parameter. */
-  name_chars: NAME_CHARS,
+  name_chars: 64,
   /** The id of a conversation, which its caller chooses; those of others are shorter. */
   id_chars: 128,
   /** Tools in one registry, and parameters of one tool. */
@@ -446,9 +443,9 @@ export const capabilityLimits = {
 export const policyLimits = {
   files: 64,
   /** One file is one string of the stored set, and a stored string is never longer. */
-  file_bytes: JSON_STRING_CHARS,
+  file_bytes: limits.json_string_chars,
   /** The stored set is one document like any other. */
-  set_bytes: JSON_BYTES,
+  set_bytes: limits.json_bytes,
   /** Policies in one set: a human must be able to read them. */
   policies: 500,
   quorums: 64,
@@ -957,7 +954,7 @@ export const cliLimits = {
 } as const;
 
 /** What a person can type into a form of the console. The service looks again, with the limits of the verb. */
-export const consoleLimits = { reason_chars: 2_000, label_chars: 60, name_chars: NAME_CHARS } as const;
+export const consoleLimits = { reason_chars: 2_000, label_chars: 60, name_chars: limits.name_chars } as const;
 
 /** What the agent core remembers, asks and tries, each with its reason. */
 export const agentLimits = {
