@@ -14,7 +14,7 @@ const facts = z.strictObject({
         simulation_id: name,
         version: z.int().min(1),
         definition: digest,
-        status: z.enum(['ACTIVE', 'NOT_ACTIVE', 'NOT_REGISTERED']),
+        status: z.enum(['ACTIVE', 'NOT_ACTIVE', 'NOT_REGISTERED', 'MADE_LATER']),
         /** What its activation binds, what was found instead, and in what the two differ. */
         activated: digest.nullable(),
         found: digest.nullable(),
@@ -74,6 +74,7 @@ export function decide(given: DispatchFacts): Decided {
 
 function whyNot({ simulations, access, risk, approved, ...given }: DispatchFacts): ReasonCode | null {
   if (simulations.some(({ status }) => status === 'NOT_REGISTERED')) return 'SIMULATION_NOT_REGISTERED';
+  if (simulations.some(({ status }) => status === 'MADE_LATER')) return 'MADE_IN_FUTURE';
   if (simulations.some(({ status }) => status !== 'ACTIVE')) return 'SIMULATION_NOT_ACTIVE';
   if (simulations.some(({ differs }) => differs.length > 0)) return 'ACTIVATION_DIFFERS';
   if (!given.same_registry) return 'EFFECT_CHANGED';

@@ -1,8 +1,9 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Line } from '../display/shown.ts';
+import type { SimulationStatus } from '../event/agent.ts';
 import type { CatalogEntry } from '../finder/catalog.ts';
 import type { Simulation } from '../finder/simulation.ts';
-import type { RecordedStatus, Simulation as Registered } from '../gate/simulation.ts';
+import type { Simulation as Registered } from '../gate/simulation.ts';
 import type { BoundSection } from '../journey/bound-shown.ts';
 import { refuse } from '../refusal.ts';
 import { type Held, heldBy } from './bound.ts';
@@ -14,7 +15,7 @@ import { definitionOf, snapshotNow } from './snapshot.ts';
 export interface Listed {
   readonly id: string;
   readonly version: number;
-  readonly status: RecordedStatus;
+  readonly status: SimulationStatus;
   readonly summary: string;
   readonly risk: Simulation['risk'];
   /** The version that the ledger has; null when it was never registered. */

@@ -1,10 +1,11 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
 import type { Line } from '../display/shown.ts';
+import type { SimulationStatus } from '../event/agent.ts';
 import type { Event } from '../event/event.ts';
 import { type CatalogEntry, entryOf } from '../finder/catalog.ts';
 import type { Simulation } from '../finder/simulation.ts';
-import type { RecordedStatus, Simulation as Registered } from '../gate/simulation.ts';
+import type { Simulation as Registered } from '../gate/simulation.ts';
 import {
   type ActDraft,
   type ActFacts,
@@ -209,7 +210,7 @@ interface Change {
 async function change(
   { journey }: AgentContext,
   { id, reason, signer }: ChangeRequest,
-  status: RecordedStatus,
+  status: SimulationStatus,
   { entry, proof, registers = null, bound, known, delegates = [], expires_at, snapshot }: Change,
 ): Promise<Changed> {
   const { simulation, digest } = entry;

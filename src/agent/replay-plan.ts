@@ -1,6 +1,7 @@
 import { canonicalText, parseJson } from '../canonical/json.ts';
+import type { SimulationStatus } from '../event/agent.ts';
 import type { Event } from '../event/event.ts';
-import { catalogOf, type SimulationStatus } from '../finder/catalog.ts';
+import { catalogOf } from '../finder/catalog.ts';
 import { type FinderPacket, parsePacket, type SimulationMatchPacket } from '../finder/packet.ts';
 import { requireHeld } from '../finder/proposal.ts';
 import { needsConfirmation } from '../finder/simulation.ts';

@@ -1,11 +1,12 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { deepFrozen } from '../canonical/frozen.ts';
 import { canonicalBytesOfParsed, canonicalTextOfParsed, parseJson } from '../canonical/json.ts';
-import { type Catalog, catalogOf, definitionDigest, type SimulationStatus } from '../finder/catalog.ts';
+import type { SimulationStatus } from '../event/agent.ts';
+import { type Catalog, catalogOf, definitionDigest } from '../finder/catalog.ts';
 import { LEXICON_VERSION } from '../finder/lexicon/lexicon.ts';
 import { PACKET_SCHEMA_VERSION } from '../finder/packet.ts';
 import { parseSimulation, type Simulation, simulationSchema } from '../finder/simulation.ts';
-import type { Simulation as Registered } from '../gate/simulation.ts';
+import { notActive, type Simulation as Registered } from '../gate/simulation.ts';
 import { refuse } from '../refusal.ts';
 import { type AgentContext, type ParsedFile, rememberedAt } from './context.ts';
 
@@ -81,8 +82,8 @@ function parsed(name: string, text: string): ParsedFile {
 function statusOf({ simulation, digest }: ParsedFile, known: Registered | null, now: Date): SimulationStatus {
   if (known === null || known.version !== simulation.version) return 'Draft';
   if (known.definition !== digest) return 'Draft';
-  const is_over = known.expires_at !== null && Date.parse(known.expires_at) <= now.getTime();
-  return known.status === 'Active' && is_over ? 'Deprecated' : known.status;
+  const is_active = notActive(known, {}, now.toISOString()) === null;
+  return known.status === 'Active' && !is_active ? 'Deprecated' : known.status;
 }
 
 /** What the digest of a catalog covers. */

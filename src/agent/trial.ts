@@ -1,5 +1,6 @@
+import type { SimulationStatus } from '../event/agent.ts';
 import { isAccounted, strangersIn } from '../finder/accounted.ts';
-import { type Catalog, catalogOf, type SimulationStatus } from '../finder/catalog.ts';
+import { type Catalog, catalogOf } from '../finder/catalog.ts';
 import { createFinder, type Finding } from '../finder/finder.ts';
 import { type FinderPacket, PACKET_SCHEMA_VERSION } from '../finder/packet.ts';
 import { clausesOf, isSeveral } from '../finder/saying.ts';

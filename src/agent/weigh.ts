@@ -1,7 +1,7 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import type { AgentStep as StepState } from '../gate/agent-state.ts';
-import type { Simulation as Registered } from '../gate/simulation.ts';
+import { notActive, type Simulation as Registered } from '../gate/simulation.ts';
 import type { ReasonCode } from '../refusal.ts';
 import { type Access, decideAccess } from './access.ts';
 import { type Held, heldBy } from './bound.ts';
@@ -177,10 +177,10 @@ function registeredAs(
   { version, definition }: AskedFor,
   now: Date,
 ): DispatchFacts['simulations'][number]['status'] {
-  if (known === null) return 'NOT_REGISTERED';
-  const is_over = known.expires_at !== null && Date.parse(known.expires_at) <= now.getTime();
-  const is_same = known.version === version && known.definition === definition;
-  return known.status === 'Active' && is_same && !is_over ? 'ACTIVE' : 'NOT_ACTIVE';
+  const code = notActive(known, { version, definition }, now.toISOString());
+  if (code === 'SIMULATION_NOT_REGISTERED') return 'NOT_REGISTERED';
+  if (code === 'MADE_IN_FUTURE') return 'MADE_LATER';
+  return code === null ? 'ACTIVE' : 'NOT_ACTIVE';
 }
 
 export function accessEvent(

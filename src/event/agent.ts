@@ -90,6 +90,11 @@ const step = z.strictObject({
 
 const of_step = { plan_id: digest, step_id: digest };
 
+/** Of a simulation: one for a tenant. */
+export const SIMULATION_STATUSES = ['Draft', 'Active', 'Deprecated', 'Disabled'] as const;
+
+export type SimulationStatus = (typeof SIMULATION_STATUSES)[number];
+
 export const SLO_FIGURES = [
   'agent_dispatch_p95_ms',
   'agent_dispatch_p99_ms',
@@ -102,7 +107,7 @@ export const agentBodies = {
   'simulation.changed': body(() => ({
     simulation: name,
     version: z.int().min(1),
-    status: z.enum(['Draft', 'Active', 'Deprecated', 'Disabled']),
+    status: z.enum(SIMULATION_STATUSES),
     definition: digest,
     /** What was checked before: catalog, lint, effect, and that the rollback reference leads somewhere. */
     proof: digest,

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { news } from '../agent/answer-shape.ts';
 import { once } from '../canonical/once.ts';
+import { SIMULATION_STATUSES } from '../event/agent.ts';
 import type { Body } from '../event/event.ts';
 import { packetShape } from '../finder/packet.ts';
 import type { Simulation } from '../finder/simulation.ts';
@@ -10,7 +11,7 @@ import { digest, id, name, time, why } from './parts.ts';
 import { shown, shownLine } from './shown.ts';
 import { act, nothing, read, write } from './verb.ts';
 
-const status = z.enum(['Draft', 'Active', 'Deprecated', 'Disabled']);
+const status = z.enum(SIMULATION_STATUSES);
 
 /** The file, with everything that it leaves to its default. */
 const definition = z.looseObject({ id: name, version: z.int() }) as unknown as z.ZodType<Simulation>;

@@ -1,10 +1,9 @@
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
+import type { SimulationStatus } from '../event/agent.ts';
 import { refuse } from '../refusal.ts';
 import { parseSimulation, type Simulation } from './simulation.ts';
 
-const STATUSES = ['Draft', 'Active', 'Deprecated', 'Disabled'] as const;
-export type SimulationStatus = (typeof STATUSES)[number];
 /** Of one tenant, by the id of the simulation. */
 export type Statuses = ReadonlyMap<string, SimulationStatus>;
 

@@ -1,5 +1,6 @@
+import type { SimulationStatus } from '../event/agent.ts';
 import { agentLimits } from '../limits.ts';
-import type { Catalog, CatalogEntry, SimulationStatus } from './catalog.ts';
+import type { Catalog, CatalogEntry } from './catalog.ts';
 import { type FinderRequest, utteranceFingerprint } from './request.ts';
 import { scoreAll } from './score.ts';
 import { buildIndex, frequenciesIn, type SearchIndex } from './search-index.ts';

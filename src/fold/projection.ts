@@ -1,4 +1,5 @@
 import { rawKeyOf } from '../canonical/spki.ts';
+import { SIMULATION_STATUSES } from '../event/agent.ts';
 import type { Event, EventKind } from '../event/event.ts';
 import { AGENT_KINDS, correlationOf, nextAgent } from '../gate/agent.ts';
 import { isDispatch, isEnd } from '../gate/agent-move.ts';
@@ -182,7 +183,7 @@ export const PROJECTIONS: Declared = {
     kinds: ['simulation.changed'],
     key: ({ body }) => body.simulation,
     next: (before, event, { at }) => nextSimulation(before, event, at),
-    statuses: ['Draft', 'Active', 'Deprecated', 'Disabled'],
+    statuses: SIMULATION_STATUSES,
   }),
   server: of<'server'>()({
     kinds: SERVER_KINDS,

@@ -1,17 +1,16 @@
 import type { Digest } from '../canonical/digest.ts';
-import type { Body, Event } from '../event/event.ts';
+import type { SimulationStatus } from '../event/agent.ts';
+import type { Event } from '../event/event.ts';
 import { type Authorities, covers, requireHolds } from '../identity/delegation.ts';
 import { isMadeLater } from '../identity/made.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 
-export type RecordedStatus = Body<'simulation.changed'>['status'];
-
 /** A simulation as the ledger tells it: one status for the tenant, in one version. */
 export interface Simulation {
   readonly simulation: string;
   readonly version: number;
-  readonly status: RecordedStatus;
+  readonly status: SimulationStatus;
   readonly definition: Digest;
   readonly proof: Digest;
   /** What the activation binds. Null unless it is active. */
@@ -27,7 +26,7 @@ export interface Simulation {
  * What a human may make of a version. To activate an active one again renews its delegation. What was disabled goes
  * back to the start, so that it is looked at again before it is active.
  */
-export const SIMULATION_MOVES: Readonly<Record<RecordedStatus, readonly RecordedStatus[]>> = {
+export const SIMULATION_MOVES: Readonly<Record<SimulationStatus, readonly SimulationStatus[]>> = {
   Draft: ['Active', 'Disabled'],
   Active: ['Active', 'Deprecated', 'Disabled'],
   Deprecated: ['Active', 'Disabled'],
@@ -101,18 +100,35 @@ function requireBounded(expires_at: string | null, at: string): void {
     refuse('TIME_MALFORMED', `An activation holds ${limits.delegation_ttl_s / 86_400} days at most.`);
 }
 
+/** Which simulation is meant. Where only its name is known, it is the version that is registered. */
+export interface MeantSimulation {
+  readonly version?: number;
+  readonly definition?: Digest;
+}
+
+/** Why this simulation does not serve now; null where it is active. */
+export function notActive(
+  known: Simulation | null,
+  { version, definition }: MeantSimulation,
+  at: string,
+): 'SIMULATION_NOT_REGISTERED' | 'MADE_IN_FUTURE' | 'SIMULATION_NOT_ACTIVE' | null {
+  if (known === null) return 'SIMULATION_NOT_REGISTERED';
+  if (isMadeLater(known.changed_at, at)) return 'MADE_IN_FUTURE';
+  const is_over = known.expires_at !== null && Date.parse(known.expires_at) <= Date.parse(at);
+  const is_same =
+    (version ?? known.version) === known.version && (definition ?? known.definition) === known.definition;
+  return known.status === 'Active' && is_same && !is_over ? null : 'SIMULATION_NOT_ACTIVE';
+}
+
 /** No simulation, no execution: registered, active now, and in this version. */
 export function requireActive(
   state: Simulation | null,
   { simulation, version }: Pick<Simulation, 'simulation' | 'version'>,
   at: string,
 ): Simulation {
-  if (state === null) refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation });
-  const is_over = state.expires_at !== null && Date.parse(state.expires_at) <= Date.parse(at);
-  if (isMadeLater(state.changed_at, at)) refuse('MADE_IN_FUTURE', undefined, { simulation });
-  if (state.status !== 'Active' || state.version !== version || is_over)
-    refuse('SIMULATION_NOT_ACTIVE', undefined, { simulation, version, status: state.status, is_over });
-  return state;
+  const code = notActive(state, { version }, at);
+  if (code === null) return state!;
+  return refuse(code, undefined, { simulation, version, ...(state && { status: state.status }) });
 }
 
 /** No user is told that something exists which does not. */

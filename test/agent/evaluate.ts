@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Catalog, parseCatalog, type SimulationStatus } from '../../src/finder/catalog.ts';
+import type { SimulationStatus } from '../../src/event/agent.ts';
+import { type Catalog, parseCatalog } from '../../src/finder/catalog.ts';
 import { createFinder, type Finding } from '../../src/finder/finder.ts';
 import { PACKET_SCHEMA_VERSION } from '../../src/finder/packet.ts';
 import type { FinderRequest } from '../../src/finder/request.ts';

@@ -1,4 +1,5 @@
-import { type Catalog, catalogOf, type SimulationStatus } from '../../src/finder/catalog.ts';
+import type { SimulationStatus } from '../../src/event/agent.ts';
+import { type Catalog, catalogOf } from '../../src/finder/catalog.ts';
 import { createFinder, type Finding } from '../../src/finder/finder.ts';
 import type { ClarifyAnswer, FinderRequest } from '../../src/finder/request.ts';
 import { type Simulation, simulationSchema } from '../../src/finder/simulation.ts';

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Catalog, parseCatalog, type SimulationStatus } from '../../src/finder/catalog.ts';
+import type { SimulationStatus } from '../../src/event/agent.ts';
+import { type Catalog, parseCatalog } from '../../src/finder/catalog.ts';
 import { createFinder, type Finding } from '../../src/finder/finder.ts';
 import { readConfirmation } from '../../src/finder/lexicon/confirmation.ts';
 import { needsConfirmation } from '../../src/finder/simulation.ts';

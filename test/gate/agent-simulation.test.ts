@@ -1,20 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { decide } from '../../src/agent/decide.ts';
+import { seenIn } from '../../src/agent/weigh.ts';
 import { sha256 } from '../../src/canonical/digest.ts';
+import { SIMULATION_STATUSES, type SimulationStatus } from '../../src/event/agent.ts';
 import type { Body, Event } from '../../src/event/event.ts';
 import { type Intake, type IntakeEvent, intakeFingerprint, nextIntake } from '../../src/gate/intake.ts';
-import {
-  nextSimulation,
-  type RecordedStatus,
-  requireServed,
-  type Simulation,
-} from '../../src/gate/simulation.ts';
+import { nextSimulation, notActive, requireServed, type Simulation } from '../../src/gate/simulation.ts';
 import { requireWaiver } from '../../src/gate/waiver.ts';
 import { Refusal } from '../../src/refusal.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 const AT = '2026-01-15T12:00:00.000Z';
 const LATER = '2026-01-15T13:00:00.000Z';
-const STATUSES: readonly RecordedStatus[] = ['Draft', 'Active', 'Deprecated', 'Disabled'];
 const signed = {
   by: 'ada',
   key: Buffer.alloc(32, 1).toString('base64'),
@@ -24,7 +21,7 @@ const signed = {
 };
 
 function changed(
-  status: RecordedStatus,
+  status: SimulationStatus,
   over: Partial<Body<'simulation.changed'>> = {},
 ): Event<'simulation.changed'> {
   const body = {
@@ -46,14 +43,46 @@ function changed(
 
 const draft = () => nextSimulation(null, changed('Draft'), AT);
 
+describe('whether a simulation is active now', () => {
+  const active: Simulation = { ...draft(), status: 'Active', expires_at: LATER, changed_at: AT };
+  const { version, definition } = active;
+  const meant = { version, definition };
+  const FAR = '2026-01-15T14:00:00.000Z';
+  const cases: [string, Simulation | null, typeof meant, string, string | null][] = [
+    ['in the version that is meant', active, meant, AT, null],
+    ['where there is none', null, meant, AT, 'SIMULATION_NOT_REGISTERED'],
+    ['in another version', active, { ...meant, version: 2 }, AT, 'SIMULATION_NOT_ACTIVE'],
+    ['with another definition', active, { ...meant, definition: sha256('x') }, AT, 'SIMULATION_NOT_ACTIVE'],
+    ['after its end', active, meant, FAR, 'SIMULATION_NOT_ACTIVE'],
+    ['as a draft', draft(), meant, AT, 'SIMULATION_NOT_ACTIVE'],
+    [
+      'where a fast clock activated it',
+      { ...active, changed_at: LATER, expires_at: FAR },
+      meant,
+      AT,
+      'MADE_IN_FUTURE',
+    ],
+  ];
+
+  it.each(cases)('is one answer for the gate and for the agent core: %s', async (_, known, one, at, code) => {
+    expect(notActive(known, one, at)).toBe(code);
+    const asked = { simulation_id: 'user.create', simulation_version: one.version, ...one };
+    const weighing = { plan: { simulation_id: 'user.create', rolls_back: null }, step: asked };
+    const held = async () => ({ activated: null, found: null, differs: [], bytes: null });
+    const simulations = await seenIn(weighing as never, new Date(at), { known: () => known, held });
+    const decided = decide({ simulations, access: 'ALLOW', same_registry: true, obstacle: null } as never);
+    expect(decided.reason_code).toBe(code ?? 'STEP_DISPATCHED');
+  });
+});
+
 describe('the status of a simulation', () => {
   it('changes in these ways and in no other', () => {
     const legal = new Set(
       `Draft>Active Draft>Disabled Active>Active Active>Deprecated Active>Disabled
        Deprecated>Active Deprecated>Disabled Disabled>Draft`.split(/\s+/),
     );
-    for (const from of STATUSES)
-      for (const to of STATUSES) {
+    for (const from of SIMULATION_STATUSES)
+      for (const to of SIMULATION_STATUSES) {
         let code: string | null = null;
         try {
           const state: Simulation = { ...draft(), status: from };
@@ -68,7 +97,7 @@ describe('the status of a simulation', () => {
 
   it('a new version starts as a draft, whatever the older one was', async () => {
     const other = { version: 2, definition: sha256('definition 2') };
-    for (const status of STATUSES.slice(1)) {
+    for (const status of SIMULATION_STATUSES.slice(1)) {
       await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () => nextSimulation(null, changed(status), AT));
       await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () =>
         nextSimulation(draft(), changed(status, other), AT),
