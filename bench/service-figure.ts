@@ -17,7 +17,7 @@ const count = (value: number) => Math.round(value).toLocaleString('en');
 
 async function serviceRows({ folder, ask }: Workshop, { service }: Sizes): Promise<Row[]> {
   const found = await ask('measureService', { root: join(folder, 'service'), ...service });
-  const { get, propose, started, mixed, heap } = found;
+  const { get, get_anew, propose, started, mixed, heap } = found;
   return [
     {
       figure: 'service: GET of an intent against node:http with the same bytes',
@@ -25,6 +25,13 @@ async function serviceRows({ folder, ask }: Workshop, { service }: Sizes): Promi
       asked: `>= ${GET_LEAST}`,
       verdict: verdict(get.ratio >= GET_LEAST),
       baseline: `${count(get.per_s)} against ${count(get.plain_per_s)} a second`,
+    },
+    {
+      figure: 'service: the same, another intent each time, with proposals in between',
+      measured: `${get_anew.ratio.toFixed(2)} of its rate`,
+      asked: 'to know',
+      verdict: 'ok',
+      baseline: `${count(get_anew.per_s)} against ${count(get_anew.plain_per_s)} a second`,
     },
     {
       figure: 'service: durable proposals, 64 callers against one',

@@ -23,8 +23,16 @@ export interface ServiceAsked {
   readonly heap_last: number;
 }
 
+interface GetTimes {
+  readonly ratio: number;
+  readonly per_s: number;
+  readonly plain_per_s: number;
+}
+
 export interface ServiceTimes {
-  readonly get: { readonly ratio: number; readonly per_s: number; readonly plain_per_s: number };
+  readonly get: GetTimes;
+  /** The same where no answer can be kept: another intent each time, and proposals in between. */
+  readonly get_anew: GetTimes;
   readonly propose: {
     readonly together: number;
     readonly of_process: number;
@@ -86,11 +94,11 @@ export async function measureService(asked: ServiceAsked): Promise<ServiceTimes>
   try {
     const session = await sessionOf(port, link);
     const bench = { asked, service, port, token: { authorization: `Bearer ${token}` }, session, ada };
-    const get = await measureGets(bench);
+    const gets = await measureGets(bench);
     const propose = await measureProposals(bench);
     const started = await measureStarted(bench);
     const mixed = await measureMixed(bench);
-    return { get, propose, started, mixed, heap: await measureHeap(bench) };
+    return { ...gets, propose, started, mixed, heap: await measureHeap(bench) };
   } finally {
     service.end();
   }
@@ -150,31 +158,48 @@ const proposing = ({ port, token }: Bench, tool = 'bare') =>
     effect: { ...PROPOSAL.effect, tool },
   });
 
-async function measureGets(bench: Bench): Promise<ServiceTimes['get']> {
+/** Intents that are asked for in turn, and after how many requests one is proposed. */
+const INTENTS = 256;
+
+async function measureGets(bench: Bench): Promise<Pick<ServiceTimes, 'get' | 'get_anew'>> {
   const { port, token, asked } = bench;
   const wire = await Wire.to(port);
-  const { intent_id } = await told(wire, proposing(bench));
-  const get = requestOf(port, `/v1/intents/get?intent_id=${intent_id}`, token);
+  const getOf = async () => {
+    const { intent_id } = await told(wire, proposing(bench));
+    return requestOf(port, `/v1/intents/get?intent_id=${intent_id}`, token);
+  };
+  const get = await getOf();
+  const gets: Buffer[] = [];
+  while (gets.length < INTENTS) gets.push(await getOf());
   const { head, body } = await wire.ask(get);
   wire.close();
   const [plain, plain_port] = await Part.start<number>('plainPart', { head, body: String(body) });
-  const hit = async (one: Wire) => {
-    const { status, body: got } = await one.ask(get);
+  const hit = async (one: Wire, request = get) => {
+    const { status, body: got } = await one.ask(request);
     if (status !== 200 || got.length !== body.length) throw new Error(`${status} ${got}`);
   };
-  const round = (at: number, count: number) => awake(() => shared(at, CONNECTIONS, count, hit));
-  await round(port, WARM_UP);
-  await round(plain_port, WARM_UP);
-  const times: { readonly ours: number; readonly plain: number }[] = [];
+  const anew = (one: Wire, n: number) =>
+    n % INTENTS === 0 ? told(one, proposing(bench)) : hit(one, gets[n % INTENTS]);
+  const round = (at: number, count: number, ask: (one: Wire, n: number) => Promise<unknown>) =>
+    awake(() => shared(at, CONNECTIONS, count, ask));
+  const same = (one: Wire) => hit(one);
+  for (const ask of [same, anew]) await round(port, WARM_UP, ask);
+  await round(plain_port, WARM_UP, same);
+  const times: { readonly ours: number; readonly anew: number; readonly plain: number }[] = [];
   for (let n = 0; n < asked.rounds; n++)
-    times.push({ ours: await round(port, asked.gets), plain: await round(plain_port, asked.gets) });
+    times.push({
+      ours: await round(port, asked.gets, same),
+      anew: await round(port, asked.gets, anew),
+      plain: await round(plain_port, asked.gets, same),
+    });
   plain.end();
-  const per_s = (ms: number) => (1000 * asked.gets) / ms;
-  return {
-    ratio: median(times.map(({ ours, plain: theirs }) => theirs / ours)),
-    per_s: per_s(median(times.map(({ ours }) => ours))),
-    plain_per_s: per_s(median(times.map(({ plain: theirs }) => theirs))),
-  };
+  const rateOf = (ms: number) => (1000 * asked.gets) / ms;
+  const against = (mine: (one: (typeof times)[number]) => number): GetTimes => ({
+    ratio: median(times.map((one) => one.plain / mine(one))),
+    per_s: rateOf(median(times.map(mine))),
+    plain_per_s: rateOf(median(times.map((one) => one.plain))),
+  });
+  return { get: against(({ ours }) => ours), get_anew: against((one) => one.anew) };
 }
 
 /** One caller, 64, and 64 in a process that has a project of its own open, in turn. */

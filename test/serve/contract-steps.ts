@@ -194,14 +194,17 @@ export async function messages(s: Service, note: Note): Promise<void> {
   note('get', '/mcp', await call(s, '/mcp', undefined, { token }));
 }
 
-/** A stream, as far as its head. */
+/** A stream as far as its head, or its refusal. */
 export async function begun(
   { address }: Pick<Service, 'address'>,
   path: string,
   headers: Record<string, string>,
 ) {
   const stop = new AbortController();
-  const { status, headers: said } = await fetch(`${address}${path}`, { headers, signal: stop.signal });
+  const answer = await fetch(`${address}${path}`, { headers, signal: stop.signal });
+  const { status, headers: said } = answer;
+  // A refusal ends by itself.
+  const text = status < 400 ? '' : await answer.text();
   stop.abort();
-  return { status, headers: said, body: null, text: '' };
+  return { status, headers: said, body: text === '' ? null : JSON.parse(text), text };
 }
