@@ -22,13 +22,23 @@ import { atTerminal, type Terminal } from './terminal.ts';
 export async function whoActs(keyturn: Opened, as: string | undefined): Promise<string> {
   const principals = (await keyturn.people.list()).principals;
   if (as !== undefined) return requireHuman(principals, as);
-  const here = keyturn.host.keyFiles();
-  const humans = principals.filter(({ kind, status }) => kind === 'human' && status === 'active');
-  const names = humans.map(({ name }) => name).filter((name) => here.has(name));
+  const names = namesHere(keyturn, principals);
   if (names.length === 0) refuse('KEY_FILE_INVALID', 'No human of this project has a key file here.');
   if (names.length > 1)
     refuse('USAGE', `Several humans have a key here (${names.join(', ')}): name one with --as.`);
   return names[0]!;
+}
+
+/** The one human with a key here; null where there are several, or none. */
+export async function onlyHere(keyturn: Opened): Promise<string | null> {
+  const [name, ...others] = namesHere(keyturn, (await keyturn.people.list()).principals);
+  return name === undefined || others.length > 0 ? null : name;
+}
+
+function namesHere(keyturn: Opened, principals: readonly Principal[]): string[] {
+  const here = keyturn.host.keyFiles();
+  const humans = principals.filter(({ kind, status }) => kind === 'human' && status === 'active');
+  return humans.map(({ name }) => name).filter((name) => here.has(name));
 }
 
 /** Before a passphrase is typed. The store looks again, at the key that signs. */

@@ -42,7 +42,7 @@ async function serve(spec: Spec | LaneSpec, call: Call): Promise<number> {
   return tell(spec.name, answer, json);
 }
 
-async function answerOf(spec: Spec, call: Call): Promise<Answer> {
+async function answerOf(spec: Pick<Spec, 'load'>, call: Call): Promise<Answer> {
   const { interpretSchemas } = await import('./schemas.ts');
   interpretSchemas();
   const act = await spec.load();
@@ -79,11 +79,11 @@ function commandNamed(words: readonly string[]): string {
   return (known ? pair : first).slice(0, 60);
 }
 
-/** Without words: what needs a human here, or how to begin where there is no project. */
+/** Without words: what needs this human, then any human, or how to begin where there is no project. */
 async function home(): Promise<number> {
-  const status = COMMANDS.find(({ name }) => name === 'status')!;
+  const load = async () => (await import('./command/status.ts')).home;
   try {
-    return tell('status', await answerOf(status, { command: 'status', operands: [], options: {} }), false);
+    return tell('status', await answerOf({ load }, { command: 'status', operands: [], options: {} }), false);
   } catch (error) {
     if (isUnread(error)) throw error;
     if (!(error instanceof Refusal && error.code === 'PROJECT_MISSING'))

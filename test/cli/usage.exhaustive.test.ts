@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { VERSION } from '../../src/keyturn.ts';
 import { explain, reasonCodes } from '../../src/refusal.ts';
+import { freshSigner } from '../support/keys.ts';
 import { keyturn } from '../support/pty.ts';
 import { scratch } from '../support/scratch.ts';
 import { expectError, fileFolder, makeProject, type Project } from './project.ts';
@@ -23,11 +24,28 @@ describe('help', () => {
     expect(begin).toMatchObject({ code: 0, stderr: '' });
     expect(begin.stdout).toMatch(/^ {2}keyturn init /m);
     const project = await makeProject(scratch());
-    expect(await project.run()).toEqual({ code: 0, stdout: '[OK] Nothing needs a human\n', stderr: '' });
+    expect(await project.run()).toEqual({
+      code: 0,
+      stdout: 'For alice: nothing waits\n[OK] Nothing needs a human\n',
+      stderr: '',
+    });
     const { id } = await project.propose('fail');
     const { code, stdout } = await project.run();
     expect(code).toBe(0);
+    expect(stdout).toMatch(/^For alice: 1 proposal, the oldest \d+s old; `keyturn turn` takes it\n/);
     expect(stdout).toMatch(new RegExp(`^  ${id.slice(0, 8)}  waiting  .*  For a test\\.$`, 'm'));
+    // With a second human, what one of them proposed needs the other one.
+    await project.inside(async (keyturn) => {
+      const { public_key } = freshSigner('bob');
+      await keyturn.people.enrol({ name: 'bob', principal: 'human', public_key, signer: project.alice });
+      const { hash } = await keyturn.intents.get({ intent_id: id });
+      await keyturn.intents.reject({ intent_id: id, hash, reason: 'No.', signer: project.alice });
+      const effect = { kind: 'tool' as const, tool: 'fail', arguments: {} };
+      await keyturn.intents.propose({ declared_goal: 'Mine.', effect, signer: project.alice });
+    });
+    const mine = await project.run();
+    expect(mine.stdout).toMatch(/^For alice: nothing waits\n/);
+    expect(mine.stdout).toContain('Mine.');
   });
 
   it('every command has help with examples that begin with its name', async () => {

@@ -1,12 +1,15 @@
 import { visible } from '../../canonical/visible.ts';
 import { type Freeze, freezeWords, hasNoExecutor, isUnserved, type Result } from '../../keyturn.ts';
-import { cliLimits } from '../../limits.ts';
+import { cliLimits, journeyLimits } from '../../limits.ts';
 import { explain, type ReasonCode } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval, resumeCommand } from '../conversation.ts';
+import { counted } from '../counted.ts';
+import { onlyHere } from '../human.ts';
 import { intentLines, shortIds, type TableLook } from '../list-table.ts';
 import type { Paint } from '../paint.ts';
 import { nextAt, type Opened, reading } from '../project.ts';
+import { ageOf } from '../status-word.ts';
 import { stdoutTable } from './list.ts';
 
 type Status = Result<'system.status'>;
@@ -19,13 +22,35 @@ const ASKED = cliLimits.status_rows + 1;
  * may have happened without a record.
  */
 export function status(call: Call): Promise<Answer> {
+  return reading(call, statusIn);
+}
+
+/** The same for `keyturn` alone: before it, what waits for the human who has a key here. */
+export function home(call: Call): Promise<Answer> {
   return reading(call, async (keyturn) => {
-    const result = await keyturn.system.status({ limit: ASKED });
-    const short = shortIds(idsIn(result));
-    const ungranted: string[] = [];
-    for (const one of result.ungranted) ungranted.push(await nextOf(keyturn, one, short(one.intent_id)));
-    return { result, lines: told(keyturn, result, ungranted, short) };
+    const name = await onlyHere(keyturn);
+    const yours = name === null ? [] : [await yoursLine(keyturn, name)];
+    const answer = await statusIn(keyturn);
+    return { ...answer, lines: [...yours, ...answer.lines] };
   });
+}
+
+async function yoursLine(keyturn: Opened, needs: string): Promise<string> {
+  const { intent_id, more } = await keyturn.intents.next({ needs });
+  if (intent_id === null) return `For ${visible(needs)}: nothing waits`;
+  const { proposed_at } = await keyturn.intents.get({ intent_id });
+  const many =
+    more === journeyLimits.more_counted ? `more than ${more} proposals` : counted(more + 1, 'proposal');
+  const turn = nextAt(keyturn, 'keyturn turn');
+  return `For ${visible(needs)}: ${many}, the oldest ${ageOf(proposed_at, new Date())} old; \`${turn}\` takes it`;
+}
+
+async function statusIn(keyturn: Opened): Promise<Answer> {
+  const result = await keyturn.system.status({ limit: ASKED });
+  const short = shortIds(idsIn(result));
+  const ungranted: string[] = [];
+  for (const one of result.ungranted) ungranted.push(await nextOf(keyturn, one, short(one.intent_id)));
+  return { result, lines: told(keyturn, result, ungranted, short) };
 }
 
 type Short = (id: string) => string;
