@@ -144,13 +144,10 @@ export const limits = {
   entry_bytes: 64 * KiB,
   /** Objects that are smaller are never removed by gc: the entry that would say so takes about half as much, for good. */
   gc_object_bytes: KiB,
-  /** How long an intent and an approval live unless told otherwise, and at most. */
-  intent_ttl_s_default: 24 * 3600,
+  /** How long an intent and an approval live at most; keyturn.yaml has what they live unless told otherwise. */
   intent_ttl_s: 30 * 24 * 3600,
-  approval_ttl_s_default: 3600,
   approval_ttl_s: 7 * 24 * 3600,
-  /** How long a capability lives unless told otherwise, and at most. It never outlives its intent. */
-  capability_ttl_s_default: 5 * 60,
+  /** How long a capability lives at most. It never outlives its intent. */
   capability_ttl_s: 3600,
   /** How long a prompt of a conversation waits for its yes unless told otherwise, and at most. */
   prompt_ttl_s_default: 15 * 60,
