@@ -19,9 +19,15 @@ export interface Heard {
 /** The gate over pipes that the test holds, for an agent without a key. */
 export async function piped(
   more: object = {},
-  { mode = 'plain', hold_ms = 100, script = SERVERS.odd as string, link = null as string | null } = {},
+  {
+    mode = 'plain',
+    hold_ms = 100,
+    script = SERVERS.odd as string,
+    link = null as string | null,
+    clock = undefined as (() => Date) | undefined,
+  } = {},
 ) {
-  const p = await mcpProject({ odd: { script, args: [mode, '{files}/log'], more } });
+  const p = await mcpProject({ odd: { script, args: [mode, '{files}/log'], more } }, clock);
   await accepted(p.keyturn, 'odd', p.ada);
   await p.keyturn.people.enrol({ name: 'bot', principal: 'agent', public_key: null, signer: p.ada });
   const [input, output] = [new PassThrough(), new PassThrough()];
