@@ -1,10 +1,13 @@
 /** Any tool of tools.yaml as a tool for the AI SDK of Vercel: a call waits until a human has turned the key. */
+import { hash } from 'node:crypto';
 import { tool } from 'ai';
 
-export function gated(keyturn, name, description, inputSchema) {
+export function gated(keyturn, thread, name, description, inputSchema) {
   const execute = async (given, { toolCallId, abortSignal }) => {
     const effect = { kind: 'tool', tool: name, arguments: given };
-    const asked = { issuer: 'bot', declared_goal: description, effect, idempotency_key: toolCallId };
+    // Some providers have short ids, and an id is only one within its thread.
+    const idempotency_key = hash('sha256', JSON.stringify([thread, toolCallId]));
+    const asked = { issuer: 'bot', declared_goal: description, effect, idempotency_key };
     const { intent_id, receipt } = await keyturn.intents.propose(asked);
     try {
       const { status_word, reason, run } = await keyturn.intents.waitFor({ intent_id, signal: abortSignal });

@@ -1,12 +1,14 @@
-/** Any tool of tools.yaml as a tool for LangGraph: a call waits until a human has turned the key. */
+/** Any tool of tools.yaml as a tool for LangGraph: a call waits until a human has turned the key. A thread that goes on has the same intent. */
+import { hash } from 'node:crypto';
 import { tool } from '@langchain/core/tools';
 import { MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 
 export function gated(keyturn, name, description, schema) {
-  const call = async (given, { signal, toolCall }) => {
+  const call = async (given, { signal, toolCall, configurable }) => {
     const effect = { kind: 'tool', tool: name, arguments: given };
-    const asked = { issuer: 'bot', declared_goal: description, effect, idempotency_key: toolCall.id };
+    const idempotency_key = hash('sha256', JSON.stringify([configurable.thread_id, toolCall.id]));
+    const asked = { issuer: 'bot', declared_goal: description, effect, idempotency_key };
     const { intent_id, receipt } = await keyturn.intents.propose(asked);
     try {
       const { status_word, reason, run } = await keyturn.intents.waitFor({ intent_id, signal });

@@ -79,9 +79,12 @@ describe('the examples', () => {
     import { gated, graphOf } from './langgraph.mjs';
     const keyturn = await Keyturn.open({ at: process.cwd() });
     const greet = gated(keyturn, 'greet', 'Greets somebody.', z.object({ name: z.string() }));
-    const tool_calls = [{ id: 'call_0123456789abcdef', name: 'greet', args: { name: 'Grace' }, type: 'tool_call' }];
+    const tool_calls = [{ id: 'call_1', name: 'greet', args: { name: 'Grace' }, type: 'tool_call' }];
     const graph = graphOf([greet]);
-    const { messages } = await graph.invoke({ messages: [new AIMessage({ content: '', tool_calls })] });
+    const { messages } = await graph.invoke(
+      { messages: [new AIMessage({ content: '', tool_calls })] },
+      { configurable: { thread_id: 'a' } },
+    );
     console.log(messages.at(-1).content.trim());
     await keyturn.close();
   `;
@@ -108,8 +111,8 @@ describe('the examples', () => {
     import { gated } from './openai-agents.mjs';
     setTracingDisabled(true);
     const keyturn = await Keyturn.open({ at: process.cwd() });
-    const tools = [gated(keyturn, 'greet', 'Greets somebody.', z.object({ name: z.string() }))];
-    const call = { type: 'function_call', callId: 'call_0123456789abcdef', name: 'greet', status: 'completed', arguments: '{"name":"Grace"}' };
+    const tools = [gated(keyturn, 'a', 'greet', 'Greets somebody.', z.object({ name: z.string() }))];
+    const call = { type: 'function_call', callId: '1', name: 'greet', status: 'completed', arguments: '{"name":"Grace"}' };
     const said = (text) => ({ type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text }] });
     const model = {
       getResponse: async ({ input }) => {
@@ -129,8 +132,8 @@ describe('the examples', () => {
     import * as z from 'zod';
     import { gated } from './ai-sdk.mjs';
     const keyturn = await Keyturn.open({ at: process.cwd() });
-    const tools = { greet: gated(keyturn, 'greet', 'Greets somebody.', z.object({ name: z.string() })) };
-    const call = { type: 'tool-call', toolCallId: 'call_0123456789abcdef', toolName: 'greet', input: '{"name":"Grace"}' };
+    const tools = { greet: gated(keyturn, 'a', 'greet', 'Greets somebody.', z.object({ name: z.string() })) };
+    const call = { type: 'tool-call', toolCallId: '1', toolName: 'greet', input: '{"name":"Grace"}' };
     const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
     const model = new MockLanguageModelV3({
       doGenerate: async ({ prompt }) => {
@@ -161,6 +164,37 @@ describe('the examples', () => {
       const { ended } = started(p, ['client.mjs']);
       await p.keyturn.intents.reject({ ...(await nextOf(p)), reason: 'Not today.', signer: p.ada });
       expect(await ended).toEqual({ code: 0, said: 'I was told: Not run: Not today.\n' });
+    });
+  });
+
+  describe.each([
+    ['LangGraph', 'langgraph.mjs', GRAPH, 'Hello, Grace!'],
+    ['the OpenAI Agents SDK', 'openai-agents.mjs', AGENT, 'I was told: Hello, Grace!'],
+    ['the AI SDK', 'ai-sdk.mjs', AI, 'I was told: Hello, Grace!'],
+  ])('a program with %s that was killed while its call waited', (_name, example, client, said) => {
+    it('goes on with the same call when it is started again: one intent, one run', async () => {
+      const p = await projectWith(example, client);
+      const first = started(p, ['client.mjs']);
+      const { intent_id } = await nextOf(p);
+      first.child.kill('SIGKILL');
+      await first.ended;
+      // The human decides while no program is there.
+      await turnNext(p);
+      expect(await started(p, ['client.mjs']).ended).toEqual({ code: 0, said: `${said}\n` });
+      // Started once more, it is told the same, and nothing runs.
+      expect(await started(p, ['client.mjs']).ended).toEqual({ code: 0, said: `${said}\n` });
+      const { intents } = await p.keyturn.intents.list({});
+      expect(intents.map((one) => one.intent_id)).toEqual([intent_id]);
+      expect((await p.keyturn.intents.get({ intent_id })).runs).toHaveLength(1);
+      // A call of the same id in another thread is another one.
+      writeFileSync(
+        join(p.root, 'client.mjs'),
+        client.replace("thread_id: 'a'", "thread_id: 'b'").replace("'a', 'greet'", "'b', 'greet'"),
+      );
+      const other = started(p, ['client.mjs']);
+      expect((await nextOf(p)).intent_id).not.toBe(intent_id);
+      await turnNext(p);
+      expect((await other.ended).code).toBe(0);
     });
   });
 
