@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../src/cli/commands.ts';
 import { STATUS_WORDS } from '../src/gate/status-word.ts';
 import { sourcesIn } from './support/source.ts';
 
@@ -35,6 +36,43 @@ describe('docs/glossary.md', () => {
       slo: 'SLO',
     };
     for (const kind of new Set(kinds)) expect(words).toContain(about[kind] ?? kind.replace('_', ' '));
+  });
+
+  it('has what each command is named after, but for plain words', () => {
+    const plain = [
+      'doctor',
+      'explain',
+      'list',
+      'show',
+      'edit',
+      'stop',
+      'check',
+      'completion',
+      'restore',
+      'watch',
+    ];
+    const about: Record<string, string> = {
+      init: 'project',
+      propose: 'proposer',
+      wait: 'waiting',
+      review: 'reviewer',
+      approve: 'approval',
+      reject: 'rejected',
+      withdraw: 'withdrawn',
+      unfreeze: 'freeze',
+      control: 'control key',
+      runs: 'run',
+      capabilities: 'capability',
+      resolve: 'in doubt',
+      serve: 'service',
+      execute: 'executor',
+      logout: 'login',
+      notify: 'position',
+    };
+    const firsts = new Set(COMMANDS.map(({ name }) => name.split(' ')[0]!));
+    const named = [...firsts].filter((name) => !plain.includes(name));
+    expect(named.filter((name) => !words.includes(about[name] ?? name))).toEqual([]);
+    for (const word of [...plain, ...Object.keys(about)]) expect(firsts).toContain(word);
   });
 
   it('has the terms that README and ARCHITECTURE mark, and what each folder of the map is called', () => {
