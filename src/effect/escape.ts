@@ -1,5 +1,5 @@
 /** One way to read what stands at a place: which bytes it means, and where what comes after it begins. */
-export interface Reading {
+export interface EscapeRead {
   readonly bytes: readonly number[];
   readonly end: number;
 }
@@ -12,9 +12,6 @@ const NEWLINE = 0x0a;
 /** JSON in JSON in JSON doubles a backslash three times; a URL in a URL writes each % as %25. */
 const BACKSLASHES = 8;
 const PERCENTS = 3;
-
-/** The longest escape: two halves of a character, each with its backslashes, `u` and four digits. */
-export const ESCAPE_BYTES = 2 * (BACKSLASHES + 5);
 
 /** Whether an escape can begin with this byte. */
 export function isEscaping(byte: number): boolean {
@@ -33,23 +30,23 @@ const SHORT: Readonly<Record<string, number>> = {
 };
 
 /**
- * What stands here, read as an escape: every way to read it but as the byte itself. Null where the text ends before that is known.
+ * What stands here, read as an escape: every way to read it but as the byte itself. Null where the text goes on, and what comes next decides it.
  * Several can be right at once: `%2541` is a % before 41 in a URL, and an A in a URL that another URL holds.
  */
-export function escapesAt(text: Uint8Array, at: number): readonly Reading[] | null {
-  if (text[at] === PERCENT) return percentAt(text, at + 1);
-  if (text[at] === BACKSLASH) return backslashAt(text, at);
-  if (at + 1 >= text.length) return null;
+export function escapesAt(text: Uint8Array, at: number, is_last: boolean): readonly EscapeRead[] | null {
+  if (text[at] === PERCENT) return percentAt(text, at + 1, is_last);
+  if (text[at] === BACKSLASH) return backslashAt(text, at, is_last);
+  if (at + 1 >= text.length) return is_last ? [] : null;
   // A terminal, and protocols of lines, write the end of a line as two bytes.
   return text[at + 1] === NEWLINE ? [{ bytes: [NEWLINE], end: at + 2 }] : [];
 }
 
-function percentAt(text: Uint8Array, from: number): Reading[] | null {
-  const found: Reading[] = [];
+function percentAt(text: Uint8Array, from: number, is_last: boolean): EscapeRead[] | null {
+  const found: EscapeRead[] = [];
   for (let at = from, level = 0; level < PERCENTS; at += 2, level += 1) {
     const value = digitsAt(text, at, 2);
-    if (value === null) return null;
-    if (value < 0) break;
+    if (value === null && !is_last) return null;
+    if (value === null || value < 0) break;
     found.push({ bytes: [value], end: at + 2 });
     if (value !== PERCENT) break;
   }
@@ -57,19 +54,19 @@ function percentAt(text: Uint8Array, from: number): Reading[] | null {
 }
 
 /** Any number of backslashes counts as one escape: how many there are says only how deep it is. */
-function backslashAt(text: Uint8Array, at: number): Reading[] | null {
+function backslashAt(text: Uint8Array, at: number, is_last: boolean): EscapeRead[] | null {
   let letter = at;
   while (text[letter] === BACKSLASH && letter <= at + BACKSLASHES) letter += 1;
   const run = letter - at;
-  const found: Reading[] = [];
+  const found: EscapeRead[] = [];
   for (let many = 2; many <= run && many <= BACKSLASHES; many *= 2)
     found.push({ bytes: [BACKSLASH], end: at + many });
   if (run > BACKSLASHES) return found;
   const escaped = letterAt(text, letter);
-  return escaped && [...found, ...escaped];
+  return escaped === null && !is_last ? null : [...found, ...(escaped ?? [])];
 }
 
-function letterAt(text: Uint8Array, at: number): Reading[] | null {
+function letterAt(text: Uint8Array, at: number): EscapeRead[] | null {
   if (at >= text.length) return null;
   const letter = String.fromCharCode(text[at]!);
   if (letter === 'u') return unitAt(text, at + 1);
@@ -81,7 +78,7 @@ function letterAt(text: Uint8Array, at: number): Reading[] | null {
 }
 
 /** A byte to some languages, and a character to others. */
-function byteAt(text: Uint8Array, at: number): Reading[] | null {
+function byteAt(text: Uint8Array, at: number): EscapeRead[] | null {
   const value = digitsAt(text, at, 2);
   if (value === null) return null;
   if (value < 0) return [];
@@ -89,7 +86,7 @@ function byteAt(text: Uint8Array, at: number): Reading[] | null {
   return value < 0x80 ? [whole] : [whole, { bytes: utf8Of(value), end: at + 2 }];
 }
 
-function unitAt(text: Uint8Array, at: number): Reading[] | null {
+function unitAt(text: Uint8Array, at: number): EscapeRead[] | null {
   const unit = digitsAt(text, at, 4);
   if (unit === null) return null;
   if (unit < 0) return [];

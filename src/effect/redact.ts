@@ -1,5 +1,5 @@
 import { formsOf, type Redacted } from './secret-form.ts';
-import { type Found, SecretSearch } from './secret-search.ts';
+import { type FoundSecret, SecretSearch } from './secret-search.ts';
 
 /**
  * Takes secrets out of a stream, in every form that `secret-form.ts` lists, with any of their characters escaped as JSON and URLs do. What is held
@@ -36,7 +36,7 @@ export class Redactor {
     return this.#pass(all, found, this.#begin + all.length);
   }
 
-  #pass(all: Uint8Array, found: readonly Found[], until: number): Uint8Array {
+  #pass(all: Uint8Array, found: readonly FoundSecret[], until: number): Uint8Array {
     const begin = this.#begin;
     const parts: Uint8Array[] = [];
     let at = Math.max(begin, this.#told);
@@ -55,8 +55,8 @@ export class Redactor {
 }
 
 /** What overlaps is one place. */
-function merged(found: readonly Found[]): Found[] {
-  const places: Found[] = [];
+function merged(found: readonly FoundSecret[]): FoundSecret[] {
+  const places: FoundSecret[] = [];
   for (const place of found.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
     const last = places.at(-1);
     if (last && place.start < last.end) last.end = Math.max(last.end, place.end);

@@ -13,7 +13,7 @@ interface Writing {
 }
 
 /** One form of a secret that is looked for, symbol by symbol. */
-export interface Form extends Writing {
+export interface SecretForm extends Writing {
   readonly mark: Buffer;
   readonly symbols: Uint8Array;
 }
@@ -40,7 +40,7 @@ const HEX: Writing = {
 };
 
 /** Every form of a secret: its bytes, those in base64 wherever they begin, and in hexadecimal. Escapes are read where they stand. */
-export function formsOf({ name, value }: Redacted): Form[] {
+export function formsOf({ name, value }: Redacted): SecretForm[] {
   const mark = Buffer.from(`[secret ${name}]`);
   const bytes = Buffer.from(value);
   const base64 = [0, 1, 2].map((before) => ({ ...BASE64, mark, symbols: base64Form(bytes, before) }));

@@ -1,10 +1,10 @@
+import { limits } from '../limits.ts';
 import { spellingsOf } from './escape.ts';
-import type { Form } from './secret-form.ts';
+import type { SecretForm } from './secret-form.ts';
 
 /** Two bytes beside each other that can stand near the beginning of a form, and those of them that can begin one. */
 const INSIDE = 1;
 const BEGINS = 3;
-const NEAR_BYTES = 8;
 
 /** How one symbol or break may be written, in Latin-1, and the bytes that such a text begins and ends with. */
 interface Spelt {
@@ -27,8 +27,8 @@ export class Glance {
   readonly #first = new Uint8Array(0x100);
   readonly #step: number;
 
-  constructor(forms: readonly Form[]) {
-    const near = Math.min(NEAR_BYTES, ...forms.map(({ symbols }) => symbols.length));
+  constructor(forms: readonly SecretForm[]) {
+    const near = Math.min(limits.secret_bytes_min, ...forms.map(({ symbols }) => symbols.length));
     this.#step = Math.max(1, near - 1);
     for (const form of forms) this.#learn(form, near);
   }
@@ -61,7 +61,7 @@ export class Glance {
     return true;
   }
 
-  #learn({ symbols, bytesOf, breaks }: Form, near: number): void {
+  #learn({ symbols, bytesOf, breaks }: SecretForm, near: number): void {
     const gap = spelt(breaks);
     const all = Array.from(symbols.subarray(0, near), (symbol) => spelt(bytesOf(symbol)));
     for (const [at, one] of all.entries()) {

@@ -1,16 +1,17 @@
-import { ESCAPE_BYTES, escapesAt, isEscaping, type Reading } from './escape.ts';
-import type { Form } from './secret-form.ts';
+import { limits } from '../limits.ts';
+import { type EscapeRead, escapesAt, isEscaping } from './escape.ts';
+import type { SecretForm } from './secret-form.ts';
 import { Glance } from './secret-glance.ts';
 import { type Meaning, Symbols } from './secret-symbols.ts';
 
 /** Where a form stands, in bytes from the beginning of the stream. */
-export interface Found {
+export interface FoundSecret {
   readonly start: number;
   end: number;
-  readonly form: Form;
+  readonly form: SecretForm;
 }
 
-const NO_READINGS: readonly Reading[] = [];
+const NO_READINGS: readonly EscapeRead[] = [];
 
 /** Which forms are under way at a place, and how far each has come. Few words are not zero, so these are listed. */
 class Progress {
@@ -44,10 +45,10 @@ class Progress {
  * time, and does the same work whatever came before: no text makes it slow.
  */
 export class SecretSearch {
-  #found: Found[] = [];
+  #found: FoundSecret[] = [];
   readonly #symbols: Symbols;
   readonly #glance: Glance;
-  readonly #last = new Map<Form, Found>();
+  readonly #last = new Map<SecretForm, FoundSecret>();
   /** Where readings that are longer than a byte end, later than here. */
   readonly #later = new Map<number, Progress>();
   /** No form that is looked for begins before this place. A longer one than any can be is let go. */
@@ -59,12 +60,12 @@ export class SecretSearch {
   #next: Progress;
   readonly #longest: number;
 
-  constructor(forms: readonly Form[]) {
+  constructor(forms: readonly SecretForm[]) {
     this.#symbols = new Symbols(forms);
     this.#glance = new Glance(forms);
     this.#now = this.#progress();
     this.#next = this.#progress();
-    this.#longest = ESCAPE_BYTES * Math.max(...forms.map(({ symbols }) => symbols.length));
+    this.#longest = limits.escape_bytes * Math.max(...forms.map(({ symbols }) => symbols.length));
   }
 
   /** Where what can be passed on ends: what follows may be the beginning of a form. */
@@ -73,7 +74,7 @@ export class SecretSearch {
   }
 
   /** What was found that begins before this place. At a later one a longer form may still be found, and then that one counts. */
-  takeFound(before: number): Found[] {
+  takeFound(before: number): FoundSecret[] {
     const found = this.#found.filter(({ start }) => start < before);
     this.#found = this.#found.filter(({ start }) => start >= before);
     return found;
@@ -92,8 +93,8 @@ export class SecretSearch {
     this.#from = Math.max(this.#from, this.#at - this.#longest);
   }
 
-  /** Where a secret begins that the end of the stream cut off; null where there is none. */
-  cutOff(text: Uint8Array, begin: number): Found[] {
+  /** The secrets that the end of the stream cuts off. */
+  cutOff(text: Uint8Array, begin: number): FoundSecret[] {
     const { words, used, count } = this.#now;
     return Array.from(used.subarray(0, count)).flatMap((word) =>
       Array.from(this.#symbols.formsIn(word, words[word]! & this.#symbols.late[word]!), ([form, many]) => {
@@ -110,10 +111,10 @@ export class SecretSearch {
   #readByte(text: Uint8Array, begin: number, is_last: boolean): boolean {
     const place = this.#at - begin;
     const byte = text[place]!;
-    const escapes = isEscaping(byte) ? escapesAt(text, place) : NO_READINGS;
-    if (escapes === null && !is_last) return false;
+    const escapes = isEscaping(byte) ? escapesAt(text, place, is_last) : NO_READINGS;
+    if (escapes === null) return false;
     const can_begin = this.#glance.canBegin(text, place);
-    if (escapes !== null && escapes !== NO_READINGS)
+    if (escapes !== NO_READINGS)
       for (const { bytes, end } of escapes) this.#goOn(bytes, begin + end, can_begin);
     const meaning = this.#symbols.meaningOf(byte);
     if (meaning !== undefined) {
@@ -182,7 +183,7 @@ export class SecretSearch {
     this.#letGo(later);
   }
 
-  #keep(form: Form, text: Uint8Array, begin: number): void {
+  #keep(form: SecretForm, text: Uint8Array, begin: number): void {
     const last = this.#last.get(form);
     const end = this.#at;
     const floor = Math.max(this.#from, last ? last.end : 0);
@@ -198,7 +199,7 @@ export class SecretSearch {
 
   /** Back from where so many symbols of a form end to where they begin; a place before the floor where they reach beyond it. */
   #startOf(
-    { form, many, end, floor }: { form: Form; many: number; end: number; floor: number },
+    { form, many, end, floor }: { form: SecretForm; many: number; end: number; floor: number },
     text: Uint8Array,
     begin: number,
   ): number {
@@ -206,7 +207,7 @@ export class SecretSearch {
     const left = new Map<number, Set<number>>([[end, new Set([many])]]);
     let start = end;
     let lowest = end;
-    for (let at = end - 1; at >= this.#from && at >= lowest - ESCAPE_BYTES; at -= 1) {
+    for (let at = end - 1; at >= this.#from && at >= lowest - limits.escape_bytes; at -= 1) {
       const before = this.#before(form, left, at, text, begin);
       if (before.delete(0)) start = at;
       if (before.size === 0) continue;
@@ -219,14 +220,14 @@ export class SecretSearch {
 
   /** How many symbols stand before this place, by each way to read what stands here. */
   #before(
-    form: Form,
+    form: SecretForm,
     left: Map<number, Set<number>>,
     at: number,
     text: Uint8Array,
     begin: number,
   ): Set<number> {
     const byte = text[at - begin]!;
-    const escapes = (isEscaping(byte) && escapesAt(text, at - begin)) || NO_READINGS;
+    const escapes = (isEscaping(byte) && escapesAt(text, at - begin, true)) || NO_READINGS;
     const before = new Set<number>();
     for (const { bytes, end } of [{ bytes: [byte], end: at - begin + 1 }, ...escapes])
       for (const many of left.get(begin + end) ?? []) {
@@ -239,7 +240,7 @@ export class SecretSearch {
 }
 
 /** Whether these bytes are the symbols before this one. A character may begin before the form. */
-function fits({ symbols, bytesOf }: Form, many: number, bytes: readonly number[]): boolean {
+function fits({ symbols, bytesOf }: SecretForm, many: number, bytes: readonly number[]): boolean {
   return bytes.every((byte, at) => {
     const symbol = symbols[many - bytes.length + at];
     return symbol !== undefined && bytesOf(symbol).includes(byte);
@@ -247,9 +248,9 @@ function fits({ symbols, bytesOf }: Form, many: number, bytes: readonly number[]
 }
 
 /** Whether the symbols before a place stand there without an escape, and no escape before them could be read as more of the form. */
-function isPlain({ symbols, bytesOf }: Form, many: number, text: Uint8Array, end: number): boolean {
+function isPlain({ symbols, bytesOf }: SecretForm, many: number, text: Uint8Array, end: number): boolean {
   if (end < many) return false;
-  for (let at = Math.max(0, end - many - ESCAPE_BYTES); at < end - many; at += 1)
+  for (let at = Math.max(0, end - many - limits.escape_bytes); at < end - many; at += 1)
     if (isEscaping(text[at]!)) return false;
   for (let at = many - 1; at >= 0; at -= 1) {
     const byte = text[end - many + at]!;

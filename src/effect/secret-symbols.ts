@@ -1,5 +1,5 @@
 import { limits } from '../limits.ts';
-import type { Form } from './secret-form.ts';
+import type { SecretForm } from './secret-form.ts';
 
 const WORD = 32;
 
@@ -19,9 +19,9 @@ export class Symbols {
   /** Where a form that was cut off is long enough to be one all the same. */
   readonly late: Int32Array;
   readonly #meanings: (Meaning | undefined)[] = new Array(0x100);
-  readonly #ending = new Map<number, Form>();
+  readonly #ending = new Map<number, SecretForm>();
 
-  constructor(forms: readonly Form[]) {
+  constructor(forms: readonly SecretForm[]) {
     const many = forms.reduce((sum, { symbols }) => sum + symbols.length, 0);
     // One more, so that the last word has a next one.
     this.words = Math.ceil(many / WORD) + 1;
@@ -39,7 +39,7 @@ export class Symbols {
   }
 
   /** The forms that end in this word, of those whose bits are set, and how many symbols they have. */
-  *formsIn(word: number, bits: number): Iterable<readonly [Form, number]> {
+  *formsIn(word: number, bits: number): Iterable<readonly [SecretForm, number]> {
     for (let left = bits; left !== 0; left &= left - 1) {
       const bit = word * WORD + 31 - Math.clz32(left & -left);
       yield this.#whose(bit);
@@ -47,14 +47,14 @@ export class Symbols {
   }
 
   /** Whose symbol a bit is, and how many of its symbols there are up to this one. */
-  #whose(bit: number): readonly [Form, number] {
+  #whose(bit: number): readonly [SecretForm, number] {
     for (let end = bit; ; end += 1) {
       const form = this.#ending.get(end);
       if (form) return [form, form.symbols.length - (end - bit)];
     }
   }
 
-  #add(form: Form, base: number): void {
+  #add(form: SecretForm, base: number): void {
     const { symbols, bytesOf, breaks } = form;
     symbols.forEach((symbol, at) => {
       const bit = base + at;
