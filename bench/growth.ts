@@ -71,7 +71,8 @@ async function crowded(root: string, crowd: Crowd): Promise<Project> {
   const holder = generateKeyPair().public_key;
   await commit([enrolled('holder', holder)]);
   await commit(Array.from({ length: crowd.delegations }, () => delegated('holder', holder)));
-  await commit(Array.from({ length: crowd.entries }, (_, i) => frozen(i)));
+  const host = generateKeyPair().public_key;
+  await commit(Array.from({ length: crowd.entries }, (_, i) => labelled(host, i)));
   for (const name of ['ada', 'planner'])
     await commit(Array.from({ length: crowd.entries }, (_, i) => assigned(name, i)));
   await commitTogether(store, crowd.intents, 'p0');
@@ -99,17 +100,17 @@ function delegated(delegate: string, delegate_key: string): Act {
   return ['delegation.granted', randomUUID(), { delegate, delegate_key, expires_at, ...more }];
 }
 
-/** Of a tool that is not the one that runs. Each says something else: the same words twice are one act. */
-const frozen = (i: number): Act => [
-  i % 2 === 0 ? 'system.frozen' : 'system.unfrozen',
+/** A host that runs nothing, with another label each time. */
+const labelled = (public_key: string, i: number): Act => [
+  'executor.added',
   'system',
-  { scope: 'tool', name: 'other', reason: `A bench, ${i}.` },
+  { public_key, name: 'other', labels: [`label-${i % 2}`], reason: `A bench, ${i}.` },
 ];
 
 const assigned = (name: string, i: number): Act => [
   'role.assigned',
   name,
-  { roles: [`role-${i % 2}`], reason: `A bench, ${i}.` },
+  { roles: [`role-${i % 2}`], replaces: i === 0 ? [] : [`role-${(i - 1) % 2}`], reason: `A bench, ${i}.` },
 ];
 
 /** Many in one commit: what is measured comes later. */

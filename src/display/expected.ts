@@ -130,7 +130,7 @@ const ROWS: Readonly<Record<string, (known: ActKnown) => ActRow | null>> = {
     kind: 'execution.resolved',
     subject: null,
     same: ['execution_id', 'outcome', 'reason'],
-    free: ['attempt'],
+    free: ['attempt', 'settles'],
   }),
   'runs.retry': ({ intent_id, alternate }) => ({
     kind: 'retry.authorised',
@@ -153,7 +153,11 @@ const ROWS: Readonly<Record<string, (known: ActKnown) => ActRow | null>> = {
     free: ['round'],
   }),
   'system.freeze': (known) => freeze('system.frozen', known),
-  'system.unfreeze': (known) => freeze('system.unfrozen', known),
+  // With the freeze that was shown: of another one nothing was seen.
+  'system.unfreeze': (known) => {
+    const row = freeze('system.unfrozen', known);
+    return { ...row, same: [...row.same, 'lifts'] };
+  },
   'system.addExecutor': () => ({
     kind: 'executor.added',
     subject: 'system',
@@ -192,7 +196,7 @@ const ROWS: Readonly<Record<string, (known: ActKnown) => ActRow | null>> = {
   'people.assign': ({ name }) => ({
     kind: 'role.assigned',
     subject: String(name),
-    same: ['roles', 'reason'],
+    same: ['roles', 'replaces', 'reason'],
   }),
   'people.revokeCredential': ({ name }) => ({
     kind: 'credential.revoked',

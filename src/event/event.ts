@@ -81,7 +81,13 @@ const bodies = {
   /** A secret by which a service identifies an agent. Only its digest is kept. */
   'token.added': body(() => ({ token_id: uuid, digest, reason: prose, ...signed })),
   'token.revoked': body(() => ({ token_id: uuid, reason: prose, ...signed })),
-  'role.assigned': body(() => ({ roles, reason: prose, ...signed })),
+  'role.assigned': body(() => ({
+    roles,
+    /** What they were until then, as the human who signs it knows it. */
+    replaces: roles,
+    reason: prose,
+    ...signed,
+  })),
 
   /** A host issues capabilities with this key. The key that it replaces issues no more; what that one issued still holds. */
   'control_key.added': body(() => ({
@@ -110,7 +116,13 @@ const bodies = {
     ...signed,
   })),
   'system.frozen': body(() => ({ ...target, reason: prose, ...signed })),
-  'system.unfrozen': body(() => ({ ...target, reason: prose, ...signed })),
+  'system.unfrozen': body(() => ({
+    ...target,
+    /** The freeze that the human saw: who made it, and when it was written. */
+    lifts: z.strictObject({ by: name, at: time }),
+    reason: prose,
+    ...signed,
+  })),
 
   /** The ledger is accepted as it is, although a kept head says otherwise: a backup was restored, or the head was lost. */
   'head.accepted': body(() => ({

@@ -100,6 +100,8 @@ export const executionBodies = {
   'execution.resolved': body(() => ({
     execution_id: uuid,
     attempt,
+    /** What the human saw: a run without an end, or one that ended and did not say how far it came. */
+    settles: z.enum(['claimed', 'partial']),
     outcome: z.enum(['happened', 'did_not_happen']),
     reason: prose,
     ...signed,

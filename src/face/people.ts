@@ -86,7 +86,13 @@ export const people = {
     open_to: 'people',
     about: 'Say which roles a person or an agent has from now on: all of them.',
     input: () =>
-      z.strictObject({ name: z.string(), roles: z.array(z.string()).readonly(), reason: z.string() }),
+      z.strictObject({
+        name: z.string(),
+        roles: z.array(z.string()).readonly(),
+        /** Those that were shown: others by now are refused. Left out, it is not compared with what was shown. */
+        replaces: z.array(z.string()).readonly().optional(),
+        reason: z.string(),
+      }),
     output: () => z.strictObject({ name, roles: z.array(name), ...why }),
     run: async ({ context }, request) => {
       const { subject, body } = await enrolling.assign(context, request);

@@ -26,6 +26,12 @@ const askedFreeze = once(() =>
     reason: z.string(),
   }),
 );
+const askedUnfreeze = once(() =>
+  askedFreeze().extend({
+    /** The freeze that was shown: by whom, and when it was written. Another one by now is refused. */
+    lifts: z.strictObject({ by: name, at: time }).optional(),
+  }),
+);
 const frozen = once(() => z.strictObject({ scope, name: z.string(), ...why }).meta({ id: 'frozen' }));
 const executor = z
   .strictObject({
@@ -120,7 +126,7 @@ export const system = {
   unfreeze: act({
     open_to: 'people',
     about: 'Let go of what was frozen.',
-    input: askedFreeze,
+    input: askedUnfreeze,
     output: frozen,
     run: async ({ context }, request) => frozenOf(await freezing.unfreeze(context, request)),
   }),

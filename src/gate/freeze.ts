@@ -17,11 +17,19 @@ export type FreezeEvent = Event<'system.frozen' | 'system.unfrozen'>;
 /** Pure: what is frozen after this event. */
 export function nextFreezes(freezes: readonly Freeze[], event: FreezeEvent, at: string): readonly Freeze[] {
   const { scope, name, by, reason } = event.body;
-  const others = freezes.filter((freeze) => freeze.scope !== scope || freeze.name !== name);
-  const is_frozen = others.length < freezes.length;
-  if (event.kind === 'system.unfrozen') return is_frozen ? others : refuse('NOT_FROZEN');
-  if (is_frozen) refuse('FROZEN_ALREADY');
+  const known = freezes.find((freeze) => freeze.scope === scope && freeze.name === name);
+  if (event.kind === 'system.unfrozen') {
+    if (!known) refuse('NOT_FROZEN');
+    requireLifts(known, event.body.lifts);
+    return freezes.filter((freeze) => freeze !== known);
+  }
+  if (known) refuse('FROZEN_ALREADY');
   return [...freezes, { scope, name, by, at, reason }];
+}
+
+/** Another human may have frozen the same for another reason since the signer looked. */
+export function requireLifts(freeze: Freeze, { by, at }: Body<'system.unfrozen'>['lifts']): void {
+  if (freeze.by !== by || freeze.at !== at) refuse('ACT_CHANGED', freezeWords(freeze));
 }
 
 /** The freeze that stops this; null when none does. */

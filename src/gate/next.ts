@@ -75,11 +75,11 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
       return { ...state, status: 'replaced', replaced_by: event.body.replacement };
     case 'intent.delegated':
       from(state, ['proposed']);
-      sameHash(state, event.body.hash);
+      sameEffect(state, event.body);
       return delegated(state, event);
     case 'approval.granted':
       from(state, ['proposed', 'approved']);
-      sameHash(state, event.body.hash);
+      sameEffect(state, event.body);
       return approved(state, event);
     case 'approval.denied':
       from(state, ['proposed', 'approved']);
@@ -104,7 +104,7 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
       if (event.body.attempt !== state.attempt) refuse('TRANSITION_ILLEGAL', 'It is for another attempt.');
       return {
         ...state,
-        break_glass: [...state.break_glass, { by: event.body.by, key: event.body.key, at }].slice(-16),
+        break_glass: [...state.break_glass, brokenBy(event, at)].slice(-16),
       };
     case 'execution.claimed':
       from(state, ['approved']);
@@ -130,6 +130,7 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
     case 'execution.resolved':
       from(state, ['claimed', 'partial'], 'RESOLVE_NOT_DUE');
       sameRun(state, event.body.execution_id);
+      if (event.body.settles !== state.status) refuse('ACT_CHANGED', 'The run has ended meanwhile.');
       return { ...state, status: event.body.outcome === 'happened' ? 'happened' : 'failed' };
     case 'retry.authorised':
       from(
@@ -189,6 +190,12 @@ function proposed({ subject, body }: Event<'intent.proposed'>, at: string): Inte
   };
 }
 
+/** Since it was signed: a freeze that was made after that, the human did not know of. */
+function brokenBy({ body }: Event<'break_glass.used'>, at: string): IntentState['break_glass'][number] {
+  const { by, key, signed_at } = body;
+  return { by, key, at: Date.parse(signed_at) < Date.parse(at) ? signed_at : at };
+}
+
 /** The same effect again, or an alternate that the intent names. Whatever was granted before is for an older attempt. */
 function retried(state: IntentState, { body }: Event<'retry.authorised'>): IntentState {
   const { attempt, tool, effect_digest } = body;
@@ -244,6 +251,15 @@ const GIVEN_UP: ReadonlySet<IntentStatus> = new Set<IntentStatus>(['rejected', '
 function from(state: IntentState, allowed: readonly IntentStatus[], otherwise?: ReasonCode): void {
   if (allowed.includes(state.status)) return;
   refuse(otherwise ?? BLOCKS[state.status] ?? 'TRANSITION_ILLEGAL', undefined, { status: state.status });
+}
+
+/** What a human approved: a retry may have turned to an alternate since. */
+function sameEffect(
+  state: IntentState,
+  { hash, effect_digest }: { hash: string; effect_digest: string },
+): void {
+  sameHash(state, hash);
+  if (state.effect_digest !== effect_digest) refuse('ACT_CHANGED', 'It has another effect by now.');
 }
 
 function sameHash(state: IntentState, hash: string): void {

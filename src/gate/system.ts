@@ -101,9 +101,10 @@ export function nextSystem(state: System | null, event: SystemEvent, at: string,
  * proposed before then may have run.
  */
 function setBack(state: System, { body }: Event<'head.accepted'>, at: string): System {
-  const is_frozen = state.freezes.some(({ scope }) => scope === 'system');
+  // In the place of one from before: a human who saw only that one does not lift this one.
+  const others = state.freezes.filter(({ scope }) => scope !== 'system');
   const freeze: Freeze = { scope: 'system', name: '', by: body.by, at, reason: body.reason };
-  return { ...state, freezes: is_frozen ? state.freezes : [...state.freezes, freeze], set_back_at: at };
+  return { ...state, freezes: [...others, freeze], set_back_at: at };
 }
 
 /** A key has one role: what an executor states is never taken for what the control plane does. */

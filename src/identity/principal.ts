@@ -1,3 +1,4 @@
+import { isSameJson } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -41,6 +42,7 @@ export function nextPrincipal(state: Principal | null, event: PrincipalEvent, at
   if (state.status === 'revoked') refuse('KEY_REVOKED');
   switch (event.kind) {
     case 'role.assigned':
+      requireRoles(state, event.body.replaces);
       return { ...state, roles: rolesOf(state.kind, event.body.roles) };
     case 'key.revoked':
       return { ...state, status: 'revoked' };
@@ -53,6 +55,11 @@ export function nextPrincipal(state: Principal | null, event: PrincipalEvent, at
     case 'token.revoked':
       return withoutToken(state, event.body.token_id);
   }
+}
+
+/** Another human may have assigned others since the signer looked. */
+export function requireRoles({ name, roles }: Principal, seen: readonly string[]): void {
+  if (!isSameJson(roles, seen)) refuse('ACT_CHANGED', `"${name}" has ${roles.join(', ') || 'no roles'} now.`);
 }
 
 function enrolled({ subject, body }: Event<'key.enrolled'>, at: string): Principal {

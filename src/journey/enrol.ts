@@ -4,7 +4,7 @@ import type { Event } from '../event/event.ts';
 import { type ActDraft, type Signer, signAct, signKeyAct } from '../identity/act.ts';
 import { keyCredential, type NewCredential } from '../identity/credential.ts';
 import type { Passkey } from '../identity/passkey.ts';
-import { canAct, requireHuman } from '../identity/principal.ts';
+import { canAct, requireHuman, requireRoles } from '../identity/principal.ts';
 import { refuse } from '../refusal.ts';
 import { type Context, humansNow } from './context.ts';
 
@@ -67,6 +67,8 @@ export interface AssignRequest {
   readonly name: string;
   /** All of them from now on. */
   readonly roles: readonly string[];
+  /** Those that were shown. Without them those that the principal has. */
+  readonly replaces?: readonly string[];
   readonly reason: string;
   readonly signer: Signer;
 }
@@ -75,14 +77,12 @@ export interface AssignRequest {
 export async function assign(context: Context, request: AssignRequest): Promise<Event<'role.assigned'>> {
   const { name, roles, reason, signer } = request;
   const now = context.clock();
-  const assigned = await signAct(
-    context.origin,
-    'role.assigned',
-    name,
-    { roles: [...roles], reason },
-    signer,
-    now,
-  );
+  // One who is enrolled by the same touch is not there yet: the fold refuses one who is not enrolled at all.
+  const known = await context.store.find('principal', name);
+  const { replaces = known?.roles ?? [] } = request;
+  if (known) requireRoles(known, replaces);
+  const facts = { roles: [...roles], replaces: [...replaces], reason };
+  const assigned = await signAct(context.origin, 'role.assigned', name, facts, signer, now);
   await context.store.commit({ events: [assigned] });
   return assigned;
 }

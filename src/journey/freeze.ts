@@ -1,5 +1,5 @@
-import type { Event } from '../event/event.ts';
-import type { Freeze } from '../gate/freeze.ts';
+import type { Body, Event } from '../event/event.ts';
+import { type Freeze, requireLifts } from '../gate/freeze.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import { refuse } from '../refusal.ts';
@@ -13,27 +13,41 @@ export interface FreezeRequest {
   readonly signer: Signer;
 }
 
+export interface UnfreezeRequest extends FreezeRequest {
+  /** The freeze that was shown: by whom, and when it was written. Without it the one that is there. */
+  readonly lifts?: Body<'system.unfrozen'>['lifts'];
+}
+
 /** Stops everything, one tenant, one proposer or one tool: the next check says no, and running plans and tools are stopped. */
-export function freeze(context: Context, request: FreezeRequest): Promise<Event<'system.frozen'>> {
-  return change(context, 'system.frozen', request);
-}
-
-/** Needs a human and a reason, like the freeze itself. */
-export function unfreeze(context: Context, request: FreezeRequest): Promise<Event<'system.unfrozen'>> {
-  return change(context, 'system.unfrozen', request);
-}
-
-async function change<K extends 'system.frozen' | 'system.unfrozen'>(
-  context: Context,
-  kind: K,
-  request: FreezeRequest,
-): Promise<Event<K>> {
+export async function freeze(context: Context, request: FreezeRequest): Promise<Event<'system.frozen'>> {
   const { scope, reason, signer } = request;
-  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
-  const facts = { scope, name: nameOf(context, request), reason } as Parameters<typeof signAct<K>>[3];
-  const act = await signAct(context.origin, kind, 'system', facts, signer, context.clock());
-  await context.store.commit({ events: [act as Event] });
+  await requireSigner(context, signer);
+  const facts = { scope, name: nameOf(context, request), reason };
+  const act = await signAct(context.origin, 'system.frozen', 'system', facts, signer, context.clock());
+  await context.store.commit({ events: [act] });
   return act;
+}
+
+/** Needs a human and a reason, like the freeze itself, and names that freeze. */
+export async function unfreeze(
+  context: Context,
+  request: UnfreezeRequest,
+): Promise<Event<'system.unfrozen'>> {
+  const { scope, reason, signer } = request;
+  await requireSigner(context, signer);
+  const name = nameOf(context, request);
+  const { freezes } = await context.store.system();
+  const known = freezes.find((one) => one.scope === scope && one.name === name) ?? refuse('NOT_FROZEN');
+  const { lifts = { by: known.by, at: known.at } } = request;
+  requireLifts(known, lifts);
+  const facts = { scope, name, lifts, reason };
+  const act = await signAct(context.origin, 'system.unfrozen', 'system', facts, signer, context.clock());
+  await context.store.commit({ events: [act] });
+  return act;
+}
+
+async function requireSigner({ store }: Context, { name, public_key }: Signer): Promise<void> {
+  requireHuman(await store.find('principal', name), public_key);
 }
 
 /** Nothing is inferred: a freeze of an agent or a tool names it. */

@@ -30,13 +30,15 @@ export async function resolve(
   const execution = (await context.store.find('execution', execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
   const state = await requireIntent(context, execution.intent_id);
   const run = state.runs.at(-1);
-  if (run?.execution_id !== execution_id || !isInDoubt(state)) refuse('RESOLVE_NOT_DUE');
+  const { status: settles } = state;
+  if (run?.execution_id !== execution_id || (settles !== 'claimed' && settles !== 'partial'))
+    refuse('RESOLVE_NOT_DUE');
   if (state.status === 'claimed') requireDead(context, execution_id, run.executor, request.host_is_dead);
   // A human who looked before the tool ended did not see what it did after that: `did_not_happen` is refused while it lives.
   const most_ms =
     outcome === 'did_not_happen' && state.status === 'claimed' ? 0 : journeyLimits.run_ending_ms;
   await requireLetGo(context, execution_id, most_ms);
-  const facts = { execution_id, attempt: run.attempt, outcome, reason };
+  const facts = { execution_id, attempt: run.attempt, settles, outcome, reason };
   const resolved = await signAct(
     context.origin,
     'execution.resolved',

@@ -28,6 +28,8 @@ describe('what an act is expected to say', () => {
     const action = actions[0]!;
     const freeze = { scope: 'tool', name: 'wait', ...REASON } as const;
     await system.freeze({ ...freeze, signer: ada });
+    const { by, at: frozen_at } = (await system.get()).freezes[0]!;
+    const lifts = { by, at: frozen_at };
     const delegating = { delegate: 'scout', actions: ['tool:say'], ttl_s: 60, ...REASON };
     const { delegation_id } = await agents.delegate({ ...delegating, signer: ada });
     type Row = readonly [verb: string, request: ActKnown, act: (signer: Signer) => Promise<unknown>];
@@ -46,13 +48,13 @@ describe('what an act is expected to say', () => {
       }),
       act('system.freeze', { scope: 'system', ...REASON } as const, system.freeze),
       act('system.freeze', { scope: 'tenant', ...REASON } as const, system.freeze),
-      act('system.unfreeze', freeze, system.unfreeze),
+      act('system.unfreeze', { ...freeze, lifts }, system.unfreeze),
       act(
         'system.addExecutor',
         { public_key: host, name: 'other', labels: ['gpu'], ...REASON },
         system.addExecutor,
       ),
-      act('people.assign', { name: 'scout', roles: ['build'], ...REASON }, people.assign),
+      act('people.assign', { name: 'scout', roles: ['build'], replaces: [], ...REASON }, people.assign),
       act(
         'people.enrol',
         {

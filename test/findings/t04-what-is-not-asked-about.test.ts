@@ -53,8 +53,8 @@ async function journey(p: Project): Promise<void> {
 async function crowd({ keyturn, ada }: Project, count: number): Promise<void> {
   const { origin } = await keyturn.system.get();
   const path = keyturn.layout.store;
-  const clock = () => new Date();
-  const store = await openSqliteStore({ path, tenant: 'default', clock, mode: 'write' });
+  const now = new Date();
+  const store = await openSqliteStore({ path, tenant: 'default', clock: () => now, mode: 'write' });
   const key = generateKeyPair().public_key;
   const enrolled = (public_key: string) => ({
     principal: 'agent',
@@ -76,12 +76,16 @@ async function crowd({ keyturn, ada }: Project, count: number): Promise<void> {
         { delegate: 'holder', delegate_key: key, expires_at, grant: null, ...more },
       ],
       ['system.frozen', 'system', freeze],
-      ['system.unfrozen', 'system', freeze],
-      ['role.assigned', 'ada', { roles: [`role-${i % 2}`], reason }],
+      ['system.unfrozen', 'system', { ...freeze, lifts: { by: 'ada', at: now.toISOString() } }],
+      [
+        'role.assigned',
+        'ada',
+        { roles: [`role-${i % 2}`], replaces: i === 0 ? [] : [`role-${(i - 1) % 2}`], reason },
+      ],
     );
   }
   const events = acts.map(([kind, subject, facts]) =>
-    signedAt(origin, kind, subject, facts as ActFacts<SignedKind>, ada as OpenKey, new Date()),
+    signedAt(origin, kind, subject, facts as ActFacts<SignedKind>, ada as OpenKey, now),
   );
   await store.commit({ events: events as Event[] });
   await store.close();

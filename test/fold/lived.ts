@@ -89,7 +89,7 @@ export function lived(): Event[] {
     ...issued(a, 'ada', { attempt: 2, ordinal: 2, ...by('bo', ['ops']) }),
     claimed(a, second, 2),
     finished(a, second, 'partial', 2),
-    resolved(a, second, 'happened', 'bo'),
+    resolved(a, second, 'happened', 'bo', 'partial'),
     proposed(b),
     submitted(b, 'planner', id(21)),
     ...issued(b, 'planner', {
@@ -105,8 +105,6 @@ export function lived(): Event[] {
     granted(d, 'cy'),
     broken(d, 'ada'),
     broken(d, 'bo'),
-    frozen('ada', { scope: 'tool', name: 'other' }),
-    unfrozen('bo', { scope: 'tool', name: 'other' }),
     ...issued(d, 'ada', { ordinal: 4, ...by('cy') }),
     withdrawn(d, 'ada'),
     revoked('cy', 'ada'),
@@ -300,10 +298,13 @@ function archivedUpTo(to: number) {
 
 /** Acts that are signed for one place and one time. */
 function inTheirPlace(seq: number): Event[] {
+  const [tool, head, clock] = [{ scope: 'tool', name: 'other' } as const, seq + 2, seq + 4];
   return [
-    act('head.accepted', 'system', { seq, kept_size: 3, forgets: true, reason: 'restored' }, 'ada'),
-    act('ledger.archived', 'system', archivedUpTo(seq), 'ada'),
-    act('clock.accepted', 'system', { seq: seq + 2, now: timeOf(seq + 2), reason: 'looked' }, 'ada'),
+    frozen('ada', tool),
+    unfrozen('bo', tool, { by: 'ada', at: timeOf(seq) }),
+    act('head.accepted', 'system', { seq: head, kept_size: 3, forgets: true, reason: 'restored' }, 'ada'),
+    act('ledger.archived', 'system', archivedUpTo(head), 'ada'),
+    act('clock.accepted', 'system', { seq: clock, now: timeOf(clock), reason: 'looked' }, 'ada'),
   ];
 }
 

@@ -224,11 +224,15 @@ export function finished(
   };
 }
 
-export function resolved(outcome: 'happened' | 'did_not_happen', execution_id = RUN): IntentEvent {
+export function resolved(
+  outcome: 'happened' | 'did_not_happen',
+  execution_id = RUN,
+  settles: 'claimed' | 'partial' = 'claimed',
+): IntentEvent {
   return {
     kind: 'execution.resolved',
     subject: ID,
-    body: { execution_id, attempt: 1, outcome, reason: 'seen', ...signed },
+    body: { execution_id, attempt: 1, settles, outcome, reason: 'seen', ...signed },
   };
 }
 

@@ -77,7 +77,7 @@ describe('a principal', () => {
 
   it('has the roles that a human last gave, each once', async () => {
     expect(human.roles).toEqual(['dev', 'ops']);
-    const facts = { roles: ['qa', 'dev'], reason: 'moved' };
+    const facts = { roles: ['qa', 'dev'], replaces: ['dev', 'ops'], reason: 'moved' };
     const assignment = signedAt('o', 'role.assigned', 'ada', facts, ada, now);
     expect(nextPrincipal(human, assignment, AT)).toEqual({ ...human, roles: ['dev', 'qa'] });
     await expectRefusal('PRINCIPAL_UNKNOWN', () => nextPrincipal(null, assignment, AT));

@@ -15,9 +15,11 @@ describe('an act that was signed once', () => {
     const asked = { scope: 'tool', name: 'say', reason: 'a look' } as const;
     await keyturn.system.freeze({ ...asked, signer: ada });
     const once = copied(ada);
-    await keyturn.system.unfreeze({ ...asked, signer: once });
+    const { by, at } = (await keyturn.system.get()).freezes[0]!;
+    const unfreezes = { ...asked, lifts: { by, at }, signer: once };
+    await keyturn.system.unfreeze(unfreezes);
     await keyturn.system.freeze({ ...asked, reason: 'again', signer: ada });
-    await expectRefusal('CLAIM_TAKEN', () => keyturn.system.unfreeze({ ...asked, signer: once }));
+    await expectRefusal('ACT_CHANGED', () => keyturn.system.unfreeze(unfreezes));
     const { freezes } = await keyturn.system.get();
     expect(freezes).toHaveLength(1);
   });

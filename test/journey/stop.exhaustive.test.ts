@@ -209,7 +209,8 @@ describe('F5: a violation while it runs', () => {
     const path = join(p.root, '.keyturn', 'store.db');
     const store = await opened(path);
     const { origin } = await genesisOf(store);
-    const resolved = { execution_id, attempt, outcome: 'did_not_happen', reason: 'It looked dead.' } as const;
+    const saw = { execution_id, attempt, settles: 'claimed' } as const;
+    const resolved = { ...saw, outcome: 'did_not_happen', reason: 'It looked dead.' } as const;
     await store.commit({
       events: [await signAct(origin, 'execution.resolved', intent.intent_id, resolved, p.ada, new Date())],
     });

@@ -50,7 +50,7 @@ describe('who has a session and no proof', () => {
     const finished = { request: FREEZE, draft: drawn.body.draft, proofs: await proved(drawn, s.ada) };
     expect((await call(s, at, finished, { cookie })).status).toBe(200);
     await s.keyturn.system.freeze({ ...FREEZE, scope: 'tool', signer: s.ada });
-    expect(refusalIn(await call(s, at, finished, { cookie }))).toEqual([409, 'CLAIM_TAKEN']);
+    expect(refusalIn(await call(s, at, finished, { cookie }))).toEqual([409, 'ACT_CHANGED']);
     expect((await s.keyturn.system.get()).freezes).toHaveLength(1);
   });
 

@@ -73,8 +73,13 @@ export function revoked(name: string, by: string): Event<'key.revoked'> {
   return act('key.revoked', name, { reason: 'left' }, by);
 }
 
-export function assigned(name: string, roles: string[], by: string): Event<'role.assigned'> {
-  return act('role.assigned', name, { roles, reason: 'joined' }, by);
+export function assigned(
+  name: string,
+  roles: string[],
+  by: string,
+  replaces: string[] = [],
+): Event<'role.assigned'> {
+  return act('role.assigned', name, { roles, replaces, reason: 'joined' }, by);
 }
 
 /** The name stands for a control key: the last one that was added signs capabilities. */
@@ -117,6 +122,7 @@ export function activated(
   return act('policy.activated', 'system', { snapshot, replaces, policies: 1, reason: 'better' }, by);
 }
 
+const FROZEN_AT = AT.toISOString();
 type Target = Pick<Body<'system.frozen'>, 'scope' | 'name'>;
 const EVERYTHING: Target = { scope: 'system', name: '' };
 
@@ -124,8 +130,13 @@ export function frozen(by: string, target = EVERYTHING): Event<'system.frozen'> 
   return act('system.frozen', 'system', { ...target, reason: 'looking into it' }, by);
 }
 
-export function unfrozen(by: string, target = EVERYTHING): Event<'system.unfrozen'> {
-  return act('system.unfrozen', 'system', { ...target, reason: 'it was nothing' }, by);
+/** What ada froze when the clock of a test stood, unless told. */
+export function unfrozen(
+  by: string,
+  target = EVERYTHING,
+  lifts: Body<'system.unfrozen'>['lifts'] = { by: 'ada', at: FROZEN_AT },
+): Event<'system.unfrozen'> {
+  return act('system.unfrozen', 'system', { ...target, lifts, reason: 'it was nothing' }, by);
 }
 
 /** To the key of `delegate`, for everything that `proposed` asks for, for long. */
@@ -410,8 +421,10 @@ export function resolved(
   execution_id: string,
   outcome: 'happened' | 'did_not_happen',
   by: string,
+  settles: 'claimed' | 'partial' = 'claimed',
 ): Event<'execution.resolved'> {
-  return act('execution.resolved', subject, { execution_id, attempt: 1, outcome, reason: 'looked' }, by);
+  const facts = { execution_id, attempt: 1, settles, outcome, reason: 'looked' };
+  return act('execution.resolved', subject, facts, by);
 }
 
 export function retried(

@@ -29,10 +29,11 @@ export function unfreeze(call: Call): Promise<Answer> {
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
     const found = (await freezeOn(keyturn, target)) ?? refuse('NOT_FROZEN');
+    const { by, at } = found;
     const result = await actAs(
       keyturn,
       name,
-      (signer) => keyturn.system.unfreeze({ ...target, reason, signer }),
+      (signer) => keyturn.system.unfreeze({ ...target, lifts: { by, at }, reason, signer }),
       () => [painter(true)('yellow', visible(freezeWords(found)))],
     );
     return { result, lines: [`[OK] ${result.by} unfroze ${wordsOf(result)}`] };

@@ -115,8 +115,14 @@ export function assign(call: Call): Promise<Answer> {
     const by = await whoActs(keyturn, call.options.as);
     const found = (await keyturn.people.list()).principals.find((principal) => principal.name === name);
     if (!found) refuse('PRINCIPAL_UNKNOWN', `"${visible(name)}" is not enrolled.`);
-    const result = await actAs(keyturn, by, (signer) =>
-      keyturn.people.assign({ name, roles, reason, signer }),
+    const { roles: replaces } = found;
+    const result = await actAs(
+      keyturn,
+      by,
+      (signer) => keyturn.people.assign({ name, roles, replaces, reason, signer }),
+      () => [
+        `${visible(name)} has ${replaces.length === 0 ? 'no roles' : `the roles ${replaces.join(', ')}`} now`,
+      ],
     );
     const words = roles.length === 0 ? 'no roles' : `the roles ${roles.join(', ')}`;
     return { result, lines: [`[OK] ${name} has ${words} from now on`] };

@@ -102,8 +102,8 @@ function Health(_: { readonly id: string }) {
                         'system.unfreeze',
                         'system.unfrozen',
                         'system',
-                        { scope, ...(scope === 'system' ? {} : { name }), reason },
-                        { fixed: { name } },
+                        { scope, ...(scope === 'system' ? {} : { name }), lifts: { by, at }, reason },
+                        { fixed: { name, lifts: { by, at } } },
                       )
                     }
                   />

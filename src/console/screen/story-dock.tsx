@@ -154,7 +154,7 @@ function Settle({ intent, execution_id }: { readonly intent: Intent; readonly ex
       'execution.resolved',
       intent.intent_id,
       { execution_id, outcome, reason },
-      { fixed: { attempt: intent.attempt } },
+      { fixed: { attempt: intent.attempt, settles: intent.status } },
     );
   return (
     <section class="dock" aria-label="Decision">
