@@ -17,7 +17,7 @@ export interface Limit {
   readonly text: string;
 }
 export type ArgumentLimits = Readonly<Record<string, Limit>>;
-export const ANY: Limit = { kind: 'any', text: '' };
+export const UNLIMITED: Limit = { kind: 'any', text: '' };
 
 /** What can be chosen for an argument, with its words. */
 export function limitKinds(schema: JsonSchema): readonly (readonly [Limit['kind'], string])[] {
@@ -34,7 +34,7 @@ export function limitKinds(schema: JsonSchema): readonly (readonly [Limit['kind'
 export function schemaOf(tool: Pick<Grantable, 'arguments'>, limits: ArgumentLimits) {
   const properties = Object.entries(tool.arguments).map(([name, schema]): [string, JsonSchema] => [
     name,
-    limitedTo(schema, limits[name] ?? ANY),
+    limitedTo(schema, limits[name] ?? UNLIMITED),
   ]);
   const required = limitedNames(tool, limits);
   return {
@@ -45,7 +45,7 @@ export function schemaOf(tool: Pick<Grantable, 'arguments'>, limits: ArgumentLim
 }
 
 export function limitedNames(tool: Pick<Grantable, 'arguments'>, limits: ArgumentLimits): string[] {
-  return Object.keys(tool.arguments).filter((name) => (limits[name] ?? ANY).kind !== 'any');
+  return Object.keys(tool.arguments).filter((name) => (limits[name] ?? UNLIMITED).kind !== 'any');
 }
 
 function limitedTo(schema: JsonSchema, { kind, text }: Limit): JsonSchema {

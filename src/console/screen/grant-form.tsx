@@ -7,7 +7,6 @@ import { useApp, useTold } from '../app.ts';
 import { useCell } from '../cell.ts';
 import type { SignatureAsked } from '../gesture.ts';
 import {
-  ANY,
   type ArgumentLimits,
   type Grantable,
   grantCommand,
@@ -17,6 +16,7 @@ import {
   limitedNames,
   limitKinds,
   schemaOf,
+  UNLIMITED,
 } from '../grant-limits.ts';
 import { SignedAct } from '../part/signed-act.tsx';
 import { plural } from '../words.ts';
@@ -58,7 +58,7 @@ export function GrantForm() {
     uses > 0 &&
     Number.isInteger(minutes) &&
     minutes > 0 &&
-    names.every((name) => !isUnsaid(tool.arguments[name]!, limits[name] ?? ANY));
+    names.every((name) => !isUnsaid(tool.arguments[name]!, limits[name] ?? UNLIMITED));
   const limited = limitedNames(tool, limits);
   const setLimit = (name: string, limit: Limit) => setLimits({ ...limits, [name]: limit });
   return (
@@ -116,7 +116,7 @@ export function GrantForm() {
               key={`${tool.action} ${name}`}
               name={name}
               schema={tool.arguments[name]!}
-              limit={limits[name] ?? ANY}
+              limit={limits[name] ?? UNLIMITED}
               onLimit={(limit) => setLimit(name, limit)}
             />
           ))}
