@@ -27,7 +27,7 @@ export function storyLines(story: Story, now: Date): string[] {
       `  ${seq}  ${at}  ${visible(words)}`,
       ...decisionLines(decision, '     '),
     ]),
-    ...outputLines(story.output),
+    ...outputLines(story),
   ];
 }
 
@@ -112,12 +112,14 @@ function runLines(run: Intent['runs'][number], outputs: Story['outputs'], became
   ];
 }
 
-function outputLines(output: Story['output']): string[] {
+function outputLines({ output, intent }: Story): string[] {
   if (!output) return [];
   const shown = (stream: 'stdout' | 'stderr') =>
     'absent' in output
       ? [`  It ${whyAbsent(output.absent).split('. ')[0]!.replace(/\.$/, '')}.`]
       : indented(Buffer.from(output[stream]));
+  // What a server answers may speak to the person who reads it.
+  if (intent.effect === 'mcp') return ['Answer, IN THE WORDS OF THE SERVER:', ...shown('stdout')];
   return ['Tool output:', ...shown('stdout'), 'Error output:', ...shown('stderr')];
 }
 
