@@ -42,6 +42,7 @@ describe('a request to a verb', () => {
     expect(await keyturn.intents.list({ tool: undefined, cursor: undefined })).toEqual({
       intents: [],
       next: null,
+      looked: 0,
     });
   });
 });
