@@ -76,7 +76,7 @@ export const effect = once(
       effectSchema.meta({ id: 'tool-effect' }),
       planEffect(),
       mcpEffectSchema.meta({ id: 'mcp-effect' }),
-    ]) as z.ZodType<Effect>,
+    ]) satisfies z.ZodType<Effect>,
 );
 
 export const envelope = once(() => envelopeSchema.meta({ id: 'envelope' }));

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import type { JsonObject } from '../canonical/json.ts';
 import type { OnOutput } from '../effect/child.ts';
 import { serverName } from '../event/shape.ts';
 import type { Signer } from '../identity/act.ts';
@@ -12,12 +11,12 @@ import { keepAnswers, questionedCall } from '../journey/question.ts';
 import * as serving from '../journey/servers.ts';
 import { shadowCall } from '../journey/shadow.ts';
 import { proposedBy } from './caller.ts';
-import { askedId, code, digest, id, name, time, why } from './parts.ts';
+import { askedId, code, digest, id, jsonObject, name, time, why } from './parts.ts';
 import { act, here, nothing, read, write } from './verb.ts';
 
 const server = serverName;
 /** By the name of the question. */
-const answers = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
+const answers = jsonObject;
 
 /** What a server does for all callers of a process or for none: only an entry point of that process asks for it. */
 const SHARED = ['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel'] as const;

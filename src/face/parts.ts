@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isDigest } from '../canonical/digest.ts';
+import type { JsonObject } from '../canonical/json.ts';
 import { isUuid } from '../canonical/uuid.ts';
 import { fieldLimits, limits } from '../limits.ts';
 import type { ReasonCode } from '../refusal.ts';
@@ -298,3 +299,6 @@ export const output = z
     z.strictObject({ absent: absence }).readonly(),
   ])
   .meta({ id: 'output' });
+
+/** Any JSON by name. Zod's own type of it has arrays that can be changed, and nothing of ours has. */
+export const jsonObject = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../canonical/json.ts';
 import { once } from '../canonical/once.ts';
 import type { Envelope } from '../intent/envelope.ts';
-import { absence, awaited, digest, id, intent, output, time } from './parts.ts';
+import { absence, awaited, digest, id, intent, jsonObject, output, time } from './parts.ts';
 import { shown } from './shown.ts';
 import { CAPABILITY_WORDS, RUN_WORDS } from './statuses.ts';
 
@@ -33,8 +33,6 @@ const decision = once(() =>
     .meta({ id: 'told-decision' }),
 );
 
-const json = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
-
 export const toldEntry = once(() =>
   z
     .strictObject({
@@ -46,7 +44,7 @@ export const toldEntry = once(() =>
       /** The unique keys that its commit took. */
       claims: z.array(z.string()).readonly(),
       /** It holds digests, and never an argument, an output or a goal. */
-      body: json,
+      body: jsonObject,
       /** The hash of the entry before; zeros for the first. */
       prev: digest,
       /** The same for a person. */
