@@ -67,9 +67,9 @@ describe('the story of an intent', () => {
   it('is the state that the store has', async () => {
     const p = await authority();
     const { state, entries } = await ran(p);
-    // Whom the policies ask to look is asked of them now, and no entry says it.
-    const { reviewers, ...told } = state;
-    expect(reviewers).toBeNull();
+    // Whom the policies ask to look, and whose approvals count, is asked now, and no entry says it.
+    const { reviewers, approvers, missing, ...told } = state;
+    expect([reviewers, approvers, missing]).toEqual([null, [], 0]);
     expect((await tellIntent(entries, readerOf(p))).intent).toEqual(told);
     await expectRefusal('INTENT_NOT_FOUND', () => tellIntent([], readerOf(p)));
   });
