@@ -10,7 +10,7 @@ import { isIdentifiedAs } from '../identity/account.ts';
 import { HUMAN_ASSURANCE_LEVEL } from '../identity/assurance.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { IDLE, rateOf } from '../identity/pace.ts';
-import type { Principal } from '../identity/principal.ts';
+import { isLive, type Principal } from '../identity/principal.ts';
 import { pendingAt, quotaKey, UNUSED } from '../identity/quota.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { isWithin } from '../intent/path.ts';
@@ -143,7 +143,7 @@ export async function questionAbout(
       ...approvedOf(state, approvals, rolesOf(authorities), quorums),
       ...grantOf(context, matter, resource),
       ...proposed,
-      ...momentOf(context, matter),
+      ...momentOf(context, matter, authorities),
       ...pace,
     },
   };
@@ -290,6 +290,7 @@ const NOTHING = { network: false, write: [], unconfined: false } as const;
 function momentOf(
   context: Context,
   { state, system, now, running_s = 0, waited_s = 0 }: Matter,
+  { principal }: Authorities,
 ): Part<'environment' | 'hour' | 'weekday' | 'epoch_s' | 'running_s' | 'waited_s' | 'frozen'> {
   return {
     environment: context.environment,
@@ -301,7 +302,7 @@ function momentOf(
         freezes: system.freezes,
         tenant: context.store.tenant,
         at: now.toISOString(),
-        isLiveKey: () => true,
+        isLiveKey: (name, key) => isLive(principal(name), key),
       }) !== null,
   };
 }

@@ -22,7 +22,7 @@ export interface PinnedLedger {
 }
 
 /** `store` is where the ledger was when a human founded, joined or restored it: no other host is connected to. */
-interface LedgerFile extends PinnedLedger {
+export interface LedgerFile extends PinnedLedger {
   readonly store: string;
 }
 
@@ -35,6 +35,9 @@ const fileSchema = z.strictObject({
   ledger_key: z.string().regex(/^sha256:[0-9a-f]{64}$/),
   store: z.string().min(1).max(limits.yaml_bytes),
 });
+
+/** That of 0.1, which did not keep where the store is. */
+const olderSchema = fileSchema.omit({ store: true });
 
 export function pinnedOf({ origin, founder, ledger_key }: LedgerIdentity): PinnedLedger {
   return { origin, founder, ledger_key: keyFingerprint(ledger_key) };
@@ -54,7 +57,7 @@ export function readLedgerFile({ ledger_file }: Layout): LedgerFile {
   try {
     return parse(readRegularFile(ledger_file, limits.entry_bytes).bytes);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof Refusal) || error.code === 'STORE_OLDER') throw error;
     const problem = error.code === 'FILE_NOT_FOUND' ? 'is missing' : `cannot be used: ${error.message}`;
     return refuse('LEDGER_UNPINNED', `${ledger_file} ${problem}`.replace(/\.*$/, '.'), { found: error.code });
   }
@@ -62,7 +65,9 @@ export function readLedgerFile({ ledger_file }: Layout): LedgerFile {
 
 /** One text for one ledger: a file that was cut off or edited by hand is not in its one form. */
 function parse(bytes: Uint8Array): LedgerFile {
-  const parsed = fileSchema.safeParse(parseJson(bytes, limits.entry_bytes));
+  const value = parseJson(bytes, limits.entry_bytes);
+  if (olderSchema.safeParse(value).success) refuse('STORE_OLDER');
+  const parsed = fileSchema.safeParse(value);
   if (!parsed.success) refuse('SHAPE_INVALID', 'it is not the identity of a ledger');
   const { format: _, ...pinned } = parsed.data;
   if (textOf(pinned) !== Buffer.from(bytes).toString('utf8'))

@@ -7,7 +7,13 @@ import type { Config } from './config.ts';
 import { createHeadFile, type KeptHead, readHeadFile } from './head-file.ts';
 import { type HeadPlaces, headKeeper } from './head-keeper.ts';
 import type { Layout } from './layout.ts';
-import { pinnedOf, readLedgerFile, requirePinned, requirePinnedStore } from './ledger-file.ts';
+import {
+  type LedgerFile,
+  pinnedOf,
+  readLedgerFile,
+  requirePinned,
+  requirePinnedStore,
+} from './ledger-file.ts';
 import { type SteadyClock, steadyClock } from './steady-clock.ts';
 
 /** The store of a project, known to hold the ledger of this project, all of it. */
@@ -34,7 +40,7 @@ export async function openLedger(
   config: Config,
   { head = 'compare', mode, clock, uptime }: OpenLedgerOptions,
 ): Promise<OpenedLedger> {
-  const pinned = readLedgerFile(layout);
+  const pinned = await pinnedIn(layout, config, clock);
   requirePinnedStore(pinned, config.store);
   // A server has a clock of its own, which is compared with in the store.
   const time = config.store.kind === 'sqlite' ? timeOf(layout, pinned.origin, clock, uptime) : null;
@@ -53,6 +59,28 @@ export async function openLedger(
   } catch (error) {
     await opened.close();
     throw error;
+  }
+}
+
+async function pinnedIn(layout: Layout, config: Config, clock: () => Date): Promise<LedgerFile> {
+  try {
+    return readLedgerFile(layout);
+  } catch (error) {
+    // No other host is connected to without the file.
+    const is_here =
+      error instanceof Refusal && error.code === 'LEDGER_UNPINNED' && config.store.kind === 'sqlite';
+    if (is_here) await requireNotOlder(config, clock);
+    throw error;
+  }
+}
+
+/** The first entry says whether it is a ledger that this version does not read: to pin that one would not help. Nothing else is believed of it. */
+async function requireNotOlder({ store: place, tenant }: Config, clock: () => Date): Promise<void> {
+  try {
+    const store = await place.open({ tenant, clock, mode: 'read' });
+    await genesisOf(store).finally(() => store.close());
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code === 'STORE_OLDER') throw error;
   }
 }
 

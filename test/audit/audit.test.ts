@@ -76,10 +76,20 @@ describe('keyturn/audit', () => {
     ]);
     const packages = used.flatMap((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
     expect([...new Set(packages)].sort()).toEqual(['@noble/curves', '@noble/hashes', 'zod']);
-    const text = readFileSync(outfile, 'utf8');
-    expect(text).not.toMatch(/node:|\brequire\(/);
+    expect(readFileSync(outfile, 'utf8')).not.toMatch(/node:|\brequire\(/);
+  });
+
+  it('is in a browser no larger than docs/audit.md says', async () => {
+    const outfile = join(scratch(), 'audit.browser.mjs');
+    await bundleForBrowser(outfile);
+    const text = readFileSync(outfile);
     const [bytes, gzip] = [text.length, gzipSync(text).length];
     console.info(`keyturn/audit for browsers: ${bytes} bytes, ${gzip} with gzip`);
-    expect(gzip).toBeLessThan(120_000);
+    const page = readFileSync(join(import.meta.dirname, '../../docs/audit.md'), 'utf8');
+    const [most, most_gzip] = /at most (\d+) kB, or (\d+) kB with gzip/.exec(page)!.slice(1).map(Number);
+    expect(bytes).toBeLessThanOrEqual(most! * 1000);
+    expect(gzip).toBeLessThanOrEqual(most_gzip! * 1000);
+    // The page is not far from the truth either.
+    expect(bytes).toBeGreaterThan(most! * 900);
   });
 });
