@@ -65,7 +65,7 @@ async function scene(registry = SHELL): Promise<Project> {
 }
 
 /** What a running client gave to its hook; the file says which version that was. Ids and folders are others. */
-function recordedOf(client: HookClient, p: Project, call: 'shell' | 'gate') {
+function recordedOf(client: HookClient, p: Project, call: 'shell' | 'gate' | 'reads' | 'edits') {
   const text = readFileSync(resolve(`test/hook/inputs/${client}.json`), 'utf8');
   return JSON.parse(text.replaceAll('{root}', p.root))[call];
 }
@@ -193,13 +193,16 @@ when { context.arguments has "${name}" && context.arguments["${name}"].command =
   await activated(p, rules.join('\n\n'));
 }
 
+/** Those that docs/hook.md gives. */
+const documentedRules = (): string =>
+  readFileSync(resolve('docs/hook.md'), 'utf8')
+    .split('```')
+    .find((part) => part.includes('@id('))!;
+
 describe('keyturn hook', () => {
   it('lets every client call the gate by the policies of docs/hook.md, and nothing else', LONG, async () => {
     const p = await scene(NONE);
-    const rules = readFileSync(resolve('docs/hook.md'), 'utf8')
-      .split('```')
-      .find((part) => part.includes('@id('));
-    await activated(p, rules!);
+    await activated(p, documentedRules());
     for (const client of CLIENTS) {
       const call = recordedOf(client, p, 'gate');
       expect(await asks(client, p, JSON.stringify(call))).toEqual({ code: 0, out: '', err: '' });
@@ -207,6 +210,70 @@ describe('keyturn hook', () => {
       expect(await asks(client, p, JSON.stringify(other))).toMatchObject({ code: 2, out: '' });
     }
   });
+
+  it.each(CLIENTS)(
+    'lets %s read by the policies of docs/hook.md, and write no file',
+    LONG,
+    async (client) => {
+      const p = await scene();
+      await activated(p, documentedRules());
+      const shell = recordedOf(client, p, 'shell');
+      const call = (one: object) => asks(client, p, JSON.stringify({ ...shell, ...one }));
+      for (const read of recordedOf(client, p, 'reads'))
+        expect(await call(read)).toEqual({ code: 0, out: '', err: '' });
+      const edits: readonly { tool_name: string; tool_input: Record<string, string> }[] = recordedOf(
+        client,
+        p,
+        'edits',
+      );
+      for (const edit of edits) {
+        const { code, out, err } = await call(edit);
+        expect([edit.tool_name, code, out]).toEqual([edit.tool_name, 2, '']);
+        expect(err).toContain('POLICY_NO_PERMIT');
+      }
+      expect(edits.length).toBeGreaterThan(0);
+      // A policy reads the arguments of each by its name and theirs.
+      const [member, known] =
+        client === 'codex' ? ['command', '*Update File: notes.md*'] : ['file_path', '*/notes.md'];
+      const rules = edits.map(({ tool_name }, n) => {
+        const name = `${client}.${tool_name.toLowerCase()}`;
+        return `@id("notes-${n}") @version("1") @scope("execution") @rationale("Notes are free.")
+@arguments("${name}.${member}: string")
+permit (principal is Keyturn::Agent, action == Keyturn::Action::"pass", resource is Keyturn::ClientTool)
+when { context.arguments has "${name}" && context.arguments["${name}"].${member} like "${known}" };`;
+      });
+      await activated(p, rules.join('\n\n'));
+      for (const { tool_name, tool_input } of edits) {
+        expect(await call({ tool_name, tool_input })).toEqual({ code: 0, out: '', err: '' });
+        const elsewhere = { ...tool_input, [member!]: tool_input[member!]!.replace('notes.md', '.env') };
+        expect(await call({ tool_name, tool_input: elsewhere })).toMatchObject({ code: 2, out: '' });
+      }
+      expect((await p.keyturn.intents.list({})).intents).toEqual([]);
+    },
+  );
+
+  it.each(['dir_path', 'directory'])(
+    'runs a command of Gemini CLI in the folder that it names as %s',
+    LONG,
+    async (member) => {
+      const p = await scene();
+      const shell = recordedOf('gemini-cli', p, 'shell');
+      const asked = (folder: unknown) =>
+        asks('gemini-cli', p, JSON.stringify({ ...shell, tool_input: { command: 'pwd', [member]: folder } }));
+      const command = commandIn('gemini-cli', await asked('work'));
+      const { intent_id } = await nextOf(p);
+      const waiting = run(['-c', command], '', '/bin/bash');
+      await turned(p, intent_id);
+      expect((await waiting).out.trim()).toMatch(/\/work$/);
+      for (const [folder, code] of [
+        ['..', 'HOOK_SHELL_UNFIT'],
+        ['/', 'HOOK_SHELL_UNFIT'],
+        ['gone', 'HOOK_INPUT_MALFORMED'],
+        [7, 'HOOK_INPUT_MALFORMED'],
+      ] as const)
+        expect([folder, (await asked(folder)).err]).toEqual([folder, expect.stringContaining(code)]);
+    },
+  );
 
   it('says no without a project, a known client, an agent, and while all is frozen', LONG, async () => {
     const p = await scene();

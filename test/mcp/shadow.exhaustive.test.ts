@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { accepted, mcpProject, SERVERS, writeServers } from '../mcp-call/servers.ts';
@@ -82,6 +82,24 @@ describe('a server in shadow mode', () => {
     expect(await entries('mcp.shadowed')).toEqual([]);
     await accepted(p.keyturn, 'fs', p.ada);
     expect(textOf(await client.callTool(write(join(p.files, 'a.txt'))))).toContain('Successfully wrote');
+  });
+
+  it('records that a policy would have denied a call, with the code, and lets it pass', LONG, async () => {
+    const { p, entries } = await shadowed();
+    const header = '@id("no-writes") @version("1") @scope("intent") @rationale("Nothing is written.")';
+    const rule =
+      'forbid (principal, action, resource) when { context has tool && context.tool == "write_file" };';
+    writeFileSync(join(p.root, 'policies/no-writes.cedar'), `${header}\n${rule}\n`);
+    await p.keyturn.policies.activate({ reason: 'A trial.', signer: p.ada });
+    const { client } = await gate(p);
+    const path = join(p.files, 'a.txt');
+    const told = await client.callTool(write(path));
+    expect(textOf(told)).toContain('Successfully wrote');
+    const would = { would: 'deny', would_code: 'POLICY_DENIED' };
+    expect(told._meta?.['keyturn/shadow']).toMatchObject(would);
+    expect((await entries('mcp.shadowed'))[0]).toMatchObject({ body: would });
+    const read = { name: 'fs__read_text_file', arguments: { path } };
+    expect((await client.callTool(read))._meta?.['keyturn/shadow']).toMatchObject({ would: 'ask' });
   });
 
   it('says over HTTP, too, that a call passed', LONG, async () => {

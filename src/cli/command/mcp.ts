@@ -49,7 +49,7 @@ async function callerOf(keyturn: Keyturn, { options }: Call): Promise<McpCaller>
     face: keyturn.as({ name, account: keyturn.host.account }),
     ask: keyturn.conversations.ask,
     link: consoleOf(keyturn),
-    hold_ms: holdOf(options.hold),
+    hold_ms: holdFrom(options.hold),
     holders: new Map(),
     hear: keyturn.host.hearServers,
     entries: (signal) => entriesFromNow(keyturn.ledger, signal),
@@ -92,7 +92,7 @@ async function addressAt(socket: string): Promise<string | null> {
 }
 
 /** How long a call is held, in seconds as they are typed. */
-function holdOf(text: string | undefined): number {
+export function holdFrom(text: string | undefined): number {
   if (text === undefined) return HOLD_MS;
   const hold_ms = /^[0-9]{1,3}(\.[0-9]{1,3})?$/.test(text) ? Number(text) * 1000 : Number.NaN;
   return hold_ms <= HOLD_MS ? hold_ms : refuse('USAGE', `--hold takes seconds, ${HOLD_MS / 1000} at most.`);
