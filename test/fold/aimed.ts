@@ -124,7 +124,17 @@ function ofTimes(): Aimed[] {
     { code: 'ACT_LATE', events: [...begins(), act('system.frozen', 'system', late, 'ada')] },
     {
       code: 'MADE_IN_FUTURE',
-      events: [...begins(), act('system.frozen', 'system', early, 'ada', to_come)],
+      events: [
+        ...begins(),
+        frozen('ada'),
+        act(
+          'system.unfrozen',
+          'system',
+          { ...early, lifts: { by: 'ada', at: timeAfter(begins()) } },
+          'ada',
+          to_come,
+        ),
+      ],
     },
     {
       code: 'APPROVAL_EXPIRED',

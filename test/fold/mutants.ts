@@ -111,9 +111,14 @@ function signedByName(event: Event<SignedKind>): Event<SignedKind> {
   return signedAt(ORIGIN, event.kind, event.subject, facts as never, signerNamed(name), new Date(signed_at));
 }
 
-/** Whether these numbers choose an edit that is signed again with real keys: half of them do. */
+/** Whether these numbers choose an edit that is signed again with real keys. */
 export function isSignedAgain([what, , , how]: readonly number[]): boolean {
   return what! % 8 > 2 && how! % 5 > 0;
+}
+
+/** The same numbers, so that they choose such an edit. */
+export function choosingSignedAgain([what, at, other, how]: readonly number[]): number[] {
+  return [what! - (what! % 8) + 3 + (what! % 5), at!, other!, how! - (how! % 5) + 1 + (how! % 4)];
 }
 
 /** A ledger that differs in one thing, chosen by four numbers. */

@@ -7,7 +7,7 @@ import { freshSigner } from '../support/keys.ts';
 import { sizeOf } from '../support/ledger.ts';
 import { type Project, project, TOOLS } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { authority, human, proposeSay } from './authority.ts';
+import { authority, human, PERMITS, policy, proposeSay, rules } from './authority.ts';
 
 type Acting = Parameters<Keyturn['draft']>[1];
 
@@ -121,7 +121,7 @@ describe('an act whose proof comes from elsewhere', () => {
     expect(Date.parse(body.deadline) - Date.parse(body.signed_at)).toBe(120_000);
   });
 
-  it('is ended by one of two processes that finish it', async () => {
+  it('is ended by one of two instances that finish it', async () => {
     const p = await authority();
     const act = (keyturn: Keyturn) => (signer: Parameters<Acting>[0]) =>
       keyturn.system.freeze({ scope: 'tool', name: 'say', reason: 'a look', signer });
@@ -199,6 +199,35 @@ describe('a draft that waits', () => {
     await proposeSay(p);
     await finish();
     expect((await p.keyturn.intents.get({ intent_id: intent.intent_id })).approvals).toHaveLength(2);
+  });
+
+  it('over a freeze: an approval counts, and nothing is ordered', async () => {
+    const p = await authority();
+    const { intent, finish } = await approval(p);
+    const other = await proposeSay(p);
+    const turn = (signer: Parameters<Acting>[0]) => p.keyturn.intents.turn({ ...other, signer });
+    const draft = await p.keyturn.draft(p.ada, turn);
+    await p.keyturn.system.freeze({ scope: 'system', reason: 'a look', signer: p.ada });
+    await finish();
+    expect((await p.keyturn.intents.get({ intent_id: intent.intent_id })).status).toBe('approved');
+    await expectRefusal('FROZEN', async () => p.keyturn.finish(draft, await proved(p, draft), turn));
+    expect(await p.keyturn.intents.get({ intent_id: other.intent_id })).toMatchObject({
+      status: 'proposed',
+      approvals: [],
+      capabilities: [],
+    });
+  });
+
+  it('over other policies is decided by those, and counts where they permit it', async () => {
+    const p = await authority();
+    const [first, second] = [await approval(p), await approval(p)];
+    await rules(p, PERMITS);
+    await first.finish();
+    expect((await p.keyturn.intents.get({ intent_id: first.intent.intent_id })).status).toBe('approved');
+    await p.keyturn.ledger.verify({ deep: true });
+    await rules(p, PERMITS + policy('never', 'intent', 'forbid (principal, action, resource);'));
+    await expectRefusal('POLICY_DENIED', second.finish);
+    expect((await p.keyturn.intents.get({ intent_id: second.intent.intent_id })).approvals).toEqual([]);
   });
 
   it('over a rejection is refused', async () => {
