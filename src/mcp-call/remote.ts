@@ -1,6 +1,6 @@
 import type { Peer } from '../effect/peer.ts';
-import type { Redacted } from '../effect/secret-form.ts';
 import type { Secrets } from '../effect/secret.ts';
+import type { Redacted } from '../effect/secret-form.ts';
 import { openWebPeer } from '../network/web-peer.ts';
 import { refuse } from '../refusal.ts';
 import type { RemoteStart } from './accepted.ts';
