@@ -58,8 +58,8 @@ async function serviceRows({ folder, ask }: Workshop, { service }: Sizes): Promi
       figure: `service: longest turn of the event loop in ${service.mixed_s} s of mixed load, ${service.followers} followers`,
       measured: `${mixed.longest_ms.toFixed(0)} ms`,
       asked: `<= ${TURN_MOST_MS} ms`,
-      verdict: verdict(mixed.longest_ms <= TURN_MOST_MS && mixed.refused === 0),
-      baseline: `without the wait for a core; ${count(mixed.journeys)} proposals turned and run, ${mixed.refused} not, ${count(mixed.heard)} events told`,
+      verdict: verdict(mixed.longest_ms <= TURN_MOST_MS && mixed.refused === 0 && mixed.silent === 0),
+      baseline: `without the wait for a core; ${count(mixed.journeys)} proposals turned and run, ${mixed.refused} not, ${count(mixed.heard)} events told, ${mixed.silent} followers heard none`,
     },
     {
       figure: `service: heap after ${count(service.heap_last)} requests against after ${count(service.heap_first)}`,

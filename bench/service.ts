@@ -45,6 +45,8 @@ export interface ServiceTimes {
     readonly longest_ms: number;
     readonly journeys: number;
     readonly heard: number;
+    /** Followers that were told nothing. */
+    readonly silent: number;
     readonly refused: number;
   };
   readonly heap: { readonly ratio: number; readonly first_mb: number; readonly last_mb: number };
@@ -275,12 +277,12 @@ const MIXED_CALLERS = 8;
 /** Each caller proposes, a human turns the key, the service runs it and tells the caller; all of it is told to every client that follows. */
 async function measureMixed(bench: Bench): Promise<ServiceTimes['mixed']> {
   const { port, token, session, asked, service } = bench;
-  let heard = 0;
+  const heard = new Array<number>(asked.followers).fill(0);
   const followers = await Promise.all(
     Array.from({ length: asked.followers }, async (_, n) => {
       const follower = await Follower.at(port, n % 2 === 0 ? session : token);
       follower.onEntry = () => {
-        heard += 1;
+        heard[n]! += 1;
       };
       return follower;
     }),
@@ -303,7 +305,8 @@ async function measureMixed(bench: Bench): Promise<ServiceTimes['mixed']> {
   await Promise.all(Array.from({ length: MIXED_CALLERS }, caller));
   const longest_ms = await service.ask<number>('longest');
   for (const follower of followers) follower.close();
-  return { longest_ms, journeys, heard, refused };
+  const all = heard.reduce((sum, one) => sum + one, 0);
+  return { longest_ms, journeys, heard: all, silent: heard.filter((one) => one === 0).length, refused };
 }
 
 /** A stream of events, of which only the entries are counted. */

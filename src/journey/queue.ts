@@ -4,7 +4,7 @@ import { executorsNow, waitsFor } from './beat.ts';
 import type { Context } from './context.ts';
 import { isSilent } from './life.ts';
 import { liveIntents } from './list.ts';
-import { inDoubt } from './look.ts';
+import { type InDoubt, inDoubt } from './look.ts';
 import { newestBefore } from './page.ts';
 
 /** How much waits, in numbers, for who watches a service. */
@@ -18,6 +18,7 @@ export interface Queue {
   /** Those of them for which no executor runs. */
   readonly unserved: number;
   readonly executors: { readonly enrolled: number; readonly running: number };
+  /** Runs that nothing works on, of any host, and whose end is not known or was half way. */
   readonly in_doubt: number;
   readonly freezes: number;
   readonly entries: number;
@@ -25,12 +26,11 @@ export interface Queue {
 
 export async function queueOf(context: Context): Promise<Queue> {
   const { store } = context;
-  const doubts = await inDoubt(context);
+  const lost = await Promise.all((await inDoubt(context)).map((one) => isLost(context, one)));
   return {
     ...(await waitingIn(context)),
     ...(await servedNow(context)),
-    // What a live process runs is at work, and in no doubt.
-    in_doubt: doubts.filter(({ life }) => life !== 'alive').length,
+    in_doubt: lost.filter((is_lost) => is_lost).length,
     freezes: (await store.system()).freezes.length,
     entries: (await store.tip()).size,
   };
@@ -90,9 +90,14 @@ export interface BegunRun {
 export async function begunRuns(context: Context): Promise<BegunRun[]> {
   const begun = (await inDoubt(context)).filter(({ state }) => state.status === 'claimed');
   return Promise.all(
-    begun.map(async ({ state: { intent_id }, run, life }) => {
-      const is_lost = life === 'dead' || (life === 'other-host' && (await isSilent(context, run)));
-      return { intent_id, execution_id: run.execution_id, is_lost };
+    begun.map(async (one) => {
+      const { intent_id } = one.state;
+      return { intent_id, execution_id: one.run.execution_id, is_lost: await isLost(context, one) };
     }),
   );
+}
+
+/** What a live process runs is at work, and in no doubt, on whichever host that is. */
+async function isLost(context: Context, { run, life }: InDoubt): Promise<boolean> {
+  return life === 'dead' || (life === 'other-host' && (await isSilent(context, run)));
 }

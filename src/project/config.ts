@@ -184,15 +184,21 @@ function configOf(file: z.infer<typeof configSchema>, layout: Layout): Config {
     lane_allowed: file.lane.allow,
     proposals: file.proposals,
     service: file.service,
-    notify: {
-      routes: file.notify.routes,
-      remind_before_s: bounded(file.notify.remind_before, 'remind_before', limits.intent_ttl_s),
-      escalate_after_s: bounded(file.notify.escalate_after, 'escalate_after', limits.intent_ttl_s),
-    },
+    notify: notifyOf(file),
     store: storeOf(file.store, layout),
     heads: file.heads === undefined ? null : resolve(layout.root, file.heads),
     log: logOf(file.log),
   };
+}
+
+/** A reminder that is due before an intent is proposed would never be sent. */
+function notifyOf({ notify, intent_ttl }: z.infer<typeof configSchema>): NotifyRoutes {
+  const { routes } = notify;
+  const remind_before_s = bounded(notify.remind_before, 'remind_before', limits.intent_ttl_s);
+  const escalate_after_s = bounded(notify.escalate_after, 'escalate_after', limits.intent_ttl_s);
+  if (routes.some(({ on }) => on.includes('reminder')) && remind_before_s >= parseDuration(intent_ttl))
+    refuse('TIME_MALFORMED', 'keyturn.yaml: remind_before is shorter than intent_ttl.');
+  return { routes, remind_before_s, escalate_after_s };
 }
 
 function logOf({ level, file }: z.infer<typeof configSchema>['log']): LogPlace | null {

@@ -133,9 +133,12 @@ describe.each(Object.entries(places))('a run in doubt, with %s', (_, place) => {
     const service = await notifying(p);
     await looked(service);
     expect(heard).toEqual([]);
+    // What a service counts is what it tells of.
+    expect((await service.keyturn.host.queue()).in_doubt).toBe(0);
     end();
     await going;
     await until(() => heard.length === 1);
     expect(heard).toEqual(['keyturn.in_doubt']);
+    expect((await service.keyturn.host.queue()).in_doubt).toBe(1);
   });
 });

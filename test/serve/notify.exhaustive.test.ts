@@ -304,7 +304,7 @@ describe('a target', () => {
     const p = await authority();
     const { url, heard } = await target(200);
     const routes =
-      '{ remind_before: 24h, escalate_after: 1s, routes: [{ to: hook, on: [escalation, reminder], for: [grace] }] }';
+      '{ remind_before: 1h, escalate_after: 1s, routes: [{ to: hook, on: [escalation, reminder], for: [grace] }] }';
     targets(p, `hook: { webhook: "${url}", secret: HOOK, ${LOCAL} }`, routes);
     await notifying(p);
     const { intent_id } = await proposeSay(p);

@@ -35,13 +35,26 @@ const WORDS: Readonly<Record<NotifyEvent, string>> = {
   frozen: 'Something was frozen',
 };
 
-/** Of which event an entry tells; null where it tells of none. */
-export function eventOf({ kind, body }: Pick<Entry, 'kind' | 'body'>): NotifyEvent | null {
+/** A run that was killed half way: how it ended is known, and what it left is not. */
+const HALF_WAY = 'was stopped or is partly done: a human has to look at what it left';
+
+/** Of which event an entry tells, and in which words if not its own; null where it tells of none. A violation is told of with the end of its run. */
+export function toldBy({
+  kind,
+  body,
+}: Pick<Entry, 'kind' | 'body'>): Pick<Occasion, 'event' | 'words'> | null {
+  const event = eventOf(kind, body);
+  if (event === null) return null;
+  return kind === 'execution.finished' && event === 'in_doubt' ? { event, words: HALF_WAY } : { event };
+}
+
+function eventOf(kind: Entry['kind'], body: Entry['body']): NotifyEvent | null {
   if (kind === 'intent.proposed') return 'waiting';
   if (kind === 'approval.granted' || kind === 'approval.denied') return 'decided';
-  if (kind === 'order.given') return 'decided';
+  // An order for what was approved before decides nothing more.
+  if (kind === 'order.given')
+    return (body as { approves_until?: unknown }).approves_until === null ? null : 'decided';
   if (kind === 'system.frozen') return 'frozen';
-  if (kind === 'violation.detected') return 'failed';
   if (kind !== 'execution.finished') return null;
   const { result } = body as { result?: unknown };
   if (result === 'partial') return 'in_doubt';
@@ -55,6 +68,8 @@ export interface Occasion {
   /** What tells it from all others of its event: an entry, an intent or a run. */
   readonly occasion: string;
   readonly at: string;
+  /** Instead of those of its event. */
+  readonly words?: string;
   /** Who is asked to look since; without it all are who are asked. */
   readonly added?: readonly string[];
 }
@@ -66,7 +81,8 @@ export interface MessageParts extends Occasion {
 
 export function notificationOf(parts: MessageParts): Notice {
   const { event, about, occasion, origin, at, address } = parts;
-  const text = about ? `${about.tool}, proposed by ${about.proposer}, ${WORDS[event]}.` : `${WORDS[event]}.`;
+  const words = parts.words ?? WORDS[event];
+  const text = about ? `${about.tool}, proposed by ${about.proposer}, ${words}.` : `${words}.`;
   return {
     id: `msg_${sha256(`${origin}\n${event}\n${occasion}`).slice(0, 32)}`,
     type: `keyturn.${event}`,

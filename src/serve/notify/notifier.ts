@@ -6,7 +6,7 @@ import { Refusal } from '../../refusal.ts';
 import { httpStatusOf } from '../status.ts';
 import { type Delivery, deliver, kindOf } from './deliver.ts';
 import { dueIn } from './due.ts';
-import { eventOf, type Notice, notificationOf, type Occasion } from './message.ts';
+import { type Notice, notificationOf, type Occasion, toldBy } from './message.ts';
 import { inTurn } from './turn.ts';
 
 export interface NotifierRequest {
@@ -157,10 +157,10 @@ class Channel {
   }
 
   async #tellEntry(entry: Entry, signal: AbortSignal): Promise<boolean> {
-    const event = eventOf(entry);
-    if (event === null) return false;
-    const intent = event === 'frozen' ? null : await this.#intent(entry.subject);
-    return this.#tell({ event, occasion: String(entry.seq), at: entry.at, about: intent }, signal);
+    const told = toldBy(entry);
+    if (told === null) return false;
+    const about = told.event === 'frozen' ? null : await this.#intent(entry.subject);
+    return this.#tell({ ...told, occasion: String(entry.seq), at: entry.at, about }, signal);
   }
 
   /** Where the store fails, the entry is told when it answers again: without its intent, most routes would pass it over. */
