@@ -43,6 +43,13 @@ async function rowsRead(act: () => Promise<void>): Promise<number> {
   return read.rows - before;
 }
 
+/** The fewest of three journeys: a run that takes longer is looked at more often. */
+async function fewestRead(p: Project): Promise<number> {
+  const counts: number[] = [];
+  for (let i = 0; i < 3; i++) counts.push(await rowsRead(() => journey(p)));
+  return Math.min(...counts);
+}
+
 async function journey(p: Project): Promise<void> {
   const intent = await proposeSay(p);
   await p.keyturn.intents.turn({ ...intent, signer: p.ada });
@@ -95,12 +102,12 @@ describe('T4: what a journey does not ask about', () => {
   it('is not read again: people, delegations, entries about the system and about who signs', async () => {
     const p = await authority();
     for (let i = 0; i < 2; i++) await journey(p);
-    const before = await rowsRead(() => journey(p));
+    const before = await fewestRead(p);
     await crowd(p, 40);
     for (let i = 0; i < 30; i++) await proposeSay(p);
     // A process reads once what others appended.
     await journey(p);
     expect(before).toBeGreaterThan(10);
-    expect(await rowsRead(() => journey(p))).toBeLessThanOrEqual(before + 2);
+    expect(await fewestRead(p)).toBeLessThanOrEqual(before + 2);
   });
 });
