@@ -1,4 +1,4 @@
-/** Any tool of tools.yaml as a tool for LangGraph: a call waits until a human has turned the key. A thread that goes on has the same intent. */
+/** A tool of tools.yaml as one for LangGraph: a call waits for its human. A thread that goes on has the same intent. */
 import { hash } from 'node:crypto';
 import { tool } from '@langchain/core/tools';
 import { MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';

@@ -4,7 +4,7 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
@@ -28,7 +28,7 @@ export async function packInto(folder, { types = true, beforePacking = () => {} 
       if (existsSync(join(root, name)) && name !== 'dist')
         cpSync(join(root, name), join(stage, name), { recursive: true });
     const readme = readFileSync(join(stage, 'README.md'), 'utf8');
-    const isFolder = (path) => existsSync(join(stage, path, '.'));
+    const isFolder = (path) => statSync(join(stage, path), { throwIfNoEntry: false })?.isDirectory() ?? false;
     writeFileSync(join(stage, 'README.md'), withAddresses(readme, version, isFolder));
     await build({ types, dist: join(stage, 'dist') });
     beforePacking(stage);
