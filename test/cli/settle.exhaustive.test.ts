@@ -159,7 +159,7 @@ describe('a run that failed', () => {
     expect(granted.stdout).toContain(`keyturn run ${intent.id} ${intent.hash}\n`);
     expect((await project.talk(['run', intent.id, intent.hash], YES)).code).toBe(1);
     const { stdout } = await project.run('show', intent.id, '--output');
-    expect(stdout.match(/^Run \S+ at \S+ on \S+: failure$/gm)).toHaveLength(2);
+    expect(stdout.match(/^Run \S+ at \S+ on \S+: failed$/gm)).toHaveLength(2);
     expect(stdout).toContain('Tool output:\nError output:\n');
   });
 
