@@ -140,7 +140,7 @@ export async function measureProcesses({
  * Journeys of each process before it is measured, until most of its code is compiled: eight processes would compile eight times in the time
  * that is compared, and one process once. All of them stay for all rounds.
  */
-const WARM_UP = 512;
+const WARM_UP = 2_048;
 
 async function processesAt(
   root: string,

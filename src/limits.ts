@@ -855,8 +855,8 @@ export const journeyLimits = {
 
 /** How much SQLite reads and writes at once, and how long it is waited for, each with its reason. */
 export const sqliteLimits = {
-  /** How long SQLite itself waits. It sleeps in this thread, so that nothing else of the process goes on: what takes longer is tried again. */
-  busy_ms: 1,
+  /** Between two attempts of what cannot wait but in this thread, such as a read while another process begins or ends with the file. */
+  retry_ms: 1,
   /** Holds the upper levels of the trees of a million intents. */
   cache_KiB: 16 * KiB,
   /**

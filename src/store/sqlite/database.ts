@@ -14,7 +14,7 @@ export interface Database {
   exec(text: string): void;
   /** All of `act` or nothing. A write is durable when this returns. It waits for another writer, and this process with it. */
   transaction<T>(kind: 'read' | 'write', act: () => T): T;
-  /** A write that is refused with STORE_BUSY, after a moment, where another writer is at work. */
+  /** A write that is refused with STORE_BUSY, at once, where another writer is at work. */
   write<T>(act: () => T): T;
   /** Runs what needs no transaction of its own. */
   run<T>(act: () => T): T;
@@ -40,7 +40,8 @@ export async function connect(
   return mapped(() => {
     const db = new DatabaseSync(location, {
       readOnly: access !== 'write',
-      timeout: sqliteLimits.busy_ms,
+      // SQLite would sleep in this thread. A write waits without that, and what cannot wait otherwise sleeps in `patiently`.
+      timeout: 0,
       enableForeignKeyConstraints: true,
       defensive: true,
     });
@@ -204,9 +205,12 @@ function patiently<T>(busy_ms: number, act: () => T): T {
       // Asked for where it is needed: node loads what measures time when it is first used.
       until_ms ??= performance.now() + busy_ms;
       if (performance.now() >= until_ms) throw error;
+      Atomics.wait(NEVER_WOKEN, 0, 0, sqliteLimits.retry_ms);
     }
   }
 }
+
+const NEVER_WOKEN = new Int32Array(new SharedArrayBuffer(4));
 
 function closedOnFailure<T>(db: DatabaseSyncInstance, act: () => T): T {
   try {

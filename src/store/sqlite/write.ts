@@ -65,8 +65,10 @@ function writeBatch(
   known: KnownRows,
   batch: readonly CheckedCommit[],
 ): BatchAnswer<Receipt>[] {
+  let is_begun = false;
   try {
     return db.write(() => {
+      is_begun = true;
       let tip = known.tip();
       const listed = known.listed();
       const answers = batch.map((commit): BatchAnswer<Receipt> => {
@@ -87,7 +89,7 @@ function writeBatch(
       return answers;
     });
   } catch (error) {
-    known.forget();
+    if (is_begun) known.forget();
     throw error;
   }
 }
@@ -214,6 +216,6 @@ export function forgetErased(db: Database): void {
   } catch (error) {
     if (!isSqliteError(error)) throw error;
   } finally {
-    db.exec(`PRAGMA busy_timeout = ${sqliteLimits.busy_ms}`);
+    db.exec('PRAGMA busy_timeout = 0');
   }
 }
