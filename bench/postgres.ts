@@ -12,7 +12,8 @@ import type { Sizes } from './sizes.ts';
 import type { Row } from './table.ts';
 import { timed, usual } from './timing.ts';
 
-const WARM_UP = 200;
+/** Until the code is compiled, of the client and of what it is compared with. */
+const WARM_UP = 3_000;
 
 /** The figures of the shared store, against a real server on the disk of the project. */
 export async function measurePostgres({ folder, sizes }: { folder: string; sizes: Sizes }): Promise<Row[]> {
