@@ -44,12 +44,20 @@ export class RenderedResult {
   }
 }
 
-/** A message as it is written, between these texts. */
-export function messageBytes(message: Response | JsonObject, before = '', after = ''): Buffer {
+/**
+ * A message as it is written, between these texts. What was rendered is not copied: a list of tools may have a megabyte, and a copy for
+ * each answer costs more in collections than in copying.
+ */
+export function messageParts(message: Response | JsonObject, before = '', after = ''): Uint8Array[] {
   const { jsonrpc, id = null, result } = message;
-  if (!(result instanceof RenderedResult)) return Buffer.from(`${before}${JSON.stringify(message)}${after}`);
+  if (!(result instanceof RenderedResult))
+    return [Buffer.from(`${before}${JSON.stringify(message)}${after}`)];
   const opened = JSON.stringify({ jsonrpc, id }).slice(0, -1);
-  return Buffer.concat([Buffer.from(`${before}${opened},"result":`), result.bytes, Buffer.from(`}${after}`)]);
+  return [Buffer.from(`${before}${opened},"result":`), result.bytes, Buffer.from(`}${after}`)];
+}
+
+export function messageBytes(message: Response | JsonObject, before = '', after = ''): Uint8Array {
+  return Buffer.concat(messageParts(message, before, after));
 }
 
 /** Something wrong with a message, to be answered as an error of the protocol with this number. */

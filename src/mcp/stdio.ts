@@ -3,7 +3,7 @@ import type { JsonObject } from '../canonical/json.ts';
 import { mcpLimits } from '../limits.ts';
 import type { McpCaller } from './call.ts';
 import { McpEndpoint } from './endpoint.ts';
-import { ERRORS, errorFor, errorOf, idIn, messageBytes, messageIn, type Response } from './message.ts';
+import { ERRORS, errorFor, errorOf, idIn, messageIn, messageParts, type Response } from './message.ts';
 import { WatchedResources } from './notices.ts';
 
 export interface StdioRequest {
@@ -17,7 +17,14 @@ export async function serveStdio({ input, output, open }: StdioRequest): Promise
   const gone = new AbortController();
   const going = new Set<Promise<void>>();
   const write = (message: Response | JsonObject): Promise<boolean> =>
-    new Promise((done) => output.write(messageBytes(message, '', '\n'), (error) => done(!error)));
+    new Promise((done) => {
+      // One system call for all parts, and none of another message between them.
+      output.cork();
+      const parts = messageParts(message, '', '\n');
+      for (const [i, part] of parts.entries())
+        output.write(part, (error) => i === parts.length - 1 && done(!error));
+      output.uncork();
+    });
   output.on('error', () => gone.abort());
   const notify = (message: JsonObject) => void write(message);
   const endpoint = new McpEndpoint(once(open), { notify, watched: new WatchedResources(), is_lasting: true });
