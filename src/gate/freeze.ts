@@ -1,4 +1,5 @@
 import type { Body, Event } from '../event/event.ts';
+import { requireSeen } from '../identity/seen.ts';
 import { refuse } from '../refusal.ts';
 import { breakGlassSince } from './break-glass.ts';
 import type { IntentState } from './state.ts';
@@ -27,9 +28,9 @@ export function nextFreezes(freezes: readonly Freeze[], event: FreezeEvent, at: 
   return [...freezes, { scope, name, by, at, reason }];
 }
 
-/** Another human may have frozen the same for another reason since the signer looked. */
-export function requireLifts(freeze: Freeze, { by, at }: Body<'system.unfrozen'>['lifts']): void {
-  if (freeze.by !== by || freeze.at !== at) refuse('ACT_CHANGED', freezeWords(freeze));
+export function requireLifts(freeze: Freeze, lifts: Body<'system.unfrozen'>['lifts']): void {
+  const { by, at } = freeze;
+  requireSeen(lifts, { by, at }, freezeWords(freeze));
 }
 
 /** The freeze that stops this; null when none does. */

@@ -1,5 +1,5 @@
 import type { Event } from '../event/event.ts';
-import { requireExecutor } from '../gate/system.ts';
+import { requireExecutor, servesAs } from '../gate/system.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { type FactKind, type MachineKey, signFact, type Unsigned } from '../identity/fact.ts';
 import { requireHuman } from '../identity/principal.ts';
@@ -66,7 +66,11 @@ export async function addExecutor(
   const labels = [...new Set(given)].sort();
   for (const one of [name, ...labels]) requireName(one);
   requireHuman(await context.store.find('principal', signer.name), signer.public_key);
-  const facts = { public_key, name, labels, reason };
+  const replaces = servesAs(await context.store.system(), public_key);
+  const facts = {
+    ...{ public_key, name, labels, reason },
+    replaces: replaces && { ...replaces, labels: [...replaces.labels] },
+  };
   const added = await signAct(context.origin, 'executor.added', 'system', facts, signer, context.clock());
   await context.store.commit({ events: [added] });
   return added;
