@@ -3,6 +3,7 @@ import type { Body, Event, SignedKind } from '../../src/event/event.ts';
 import { FoldedLedger } from '../../src/fold/ledger.ts';
 import { openEntry } from '../../src/ledger/entry.ts';
 import { type ReasonCode, Refusal } from '../../src/refusal.ts';
+import { changed, stood } from '../store/agent-facts.ts';
 import { added, heldKey, lost } from '../store/credential-facts.ts';
 import {
   act,
@@ -350,7 +351,15 @@ const ROWS: { readonly [K in SignedKind]: readonly Stale[] | string } = {
   'ledger.archived': 'entries never change',
   'object.erased': 'the bytes of a digest never change',
   'object.expired': 'the bytes of a digest never change',
-  'simulation.changed': 'each names the state before it: test/gate/simulation.test.ts',
+  'simulation.changed': [
+    {
+      before: [changed('Draft'), changed('Active')],
+      meanwhile: [changed('Deprecated', 'bo')],
+      act: changed('Active', 'ada', { from: stood('Active') }),
+      code: 'ACT_CHANGED',
+    },
+    { meanwhile: [changed('Draft', 'bo')], act: changed('Draft'), code: 'SIMULATION_CHANGE_ILLEGAL' },
+  ],
   'slo.waived': 'figures are of a time that is over',
 };
 
