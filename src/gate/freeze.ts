@@ -21,16 +21,11 @@ export function nextFreezes(freezes: readonly Freeze[], event: FreezeEvent, at: 
   const known = freezes.find((freeze) => freeze.scope === scope && freeze.name === name);
   if (event.kind === 'system.unfrozen') {
     if (!known) refuse('NOT_FROZEN');
-    requireLifts(known, event.body.lifts);
+    requireSeen(event.body.lifts, { by: known.by, at: known.at }, freezeWords(known));
     return freezes.filter((freeze) => freeze !== known);
   }
   if (known) refuse('FROZEN_ALREADY');
   return [...freezes, { scope, name, by, at, reason }];
-}
-
-export function requireLifts(freeze: Freeze, lifts: Body<'system.unfrozen'>['lifts']): void {
-  const { by, at } = freeze;
-  requireSeen(lifts, { by, at }, freezeWords(freeze));
 }
 
 /** The freeze that stops this; null when none does. */

@@ -42,7 +42,7 @@ export function nextPrincipal(state: Principal | null, event: PrincipalEvent, at
   if (state.status === 'revoked') refuse('KEY_REVOKED');
   switch (event.kind) {
     case 'role.assigned':
-      requireRoles(state, event.body.replaces);
+      requireSeen(event.body.replaces, state.roles, `It has ${state.roles.join(', ') || 'no roles'} now.`);
       return { ...state, roles: rolesOf(state.kind, event.body.roles) };
     case 'key.revoked':
       return { ...state, status: 'revoked' };
@@ -55,10 +55,6 @@ export function nextPrincipal(state: Principal | null, event: PrincipalEvent, at
     case 'token.revoked':
       return withoutToken(state, event.body.token_id);
   }
-}
-
-export function requireRoles({ name, roles }: Principal, seen: readonly string[]): void {
-  requireSeen(seen, roles, `"${name}" has ${roles.join(', ') || 'no roles'} now.`);
 }
 
 function enrolled({ subject, body }: Event<'key.enrolled'>, at: string): Principal {
