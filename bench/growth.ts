@@ -101,11 +101,14 @@ function delegated(delegate: string, delegate_key: string): Act {
 }
 
 /** A host that runs nothing, with another label each time. */
-const labelled = (public_key: string, i: number): Act => [
-  'executor.added',
-  'system',
-  { public_key, name: 'other', labels: [`label-${i % 2}`], reason: `A bench, ${i}.` },
-];
+const labelled = (public_key: string, i: number): Act => {
+  const replaces = i === 0 ? null : { name: 'other', labels: [`label-${(i - 1) % 2}`] };
+  return [
+    'executor.added',
+    'system',
+    { public_key, name: 'other', labels: [`label-${i % 2}`], replaces, reason: `A bench, ${i}.` },
+  ];
+};
 
 const assigned = (name: string, i: number): Act => [
   'role.assigned',

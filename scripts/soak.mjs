@@ -25,7 +25,7 @@ const SOAKS = {
   // Each takes an hour: two that can run beside each other.
   'kill-sql-changed': ['test/plan/engine/sql-crash.exhaustive.test.ts', '-t', 'database changed'],
   'kill-sql-new': ['test/plan/engine/sql-crash.exhaustive.test.ts', '-t', 'database new'],
-  ledgers: ['test/fold/one-answer.exhaustive.test.ts'],
+  ledgers: ['test/fold/one-answer.exhaustive.test.ts', 'test/fold/one-answer-postgres.exhaustive.test.ts'],
   proofs: ['test/identity/mutants.exhaustive.test.ts'],
   tokens: ['test/capability/mutation.exhaustive.test.ts'],
   audit: ['test/audit/memory.exhaustive.test.ts'],

@@ -265,6 +265,7 @@ export { repairStore } from './project/repair.ts';
 export { restoreProject } from './project/restore.ts';
 export { copyStore, migrateStore } from './project/store.ts';
 export { explain, isReasonCode, type ReasonCode, Refusal, reasonCodes } from './refusal.ts';
+export { Rehearsal } from './store/rehearsal.ts';
 export type { ServiceState } from './store/store.ts';
 export { entrySentence } from './story/words.ts';
 export { type Fault, isRemark } from './tool/lint.ts';

@@ -5,7 +5,7 @@ import type { SimulationStatus } from '../event/agent.ts';
 import type { Event } from '../event/event.ts';
 import { type CatalogEntry, entryOf } from '../finder/catalog.ts';
 import type { Simulation } from '../finder/simulation.ts';
-import type { Simulation as Registered } from '../gate/simulation.ts';
+import { fromNow, type Simulation as Registered } from '../gate/simulation.ts';
 import {
   type ActDraft,
   type ActFacts,
@@ -215,6 +215,7 @@ async function change(
 ): Promise<Changed> {
   const { simulation, digest } = entry;
   const before = known?.own_delegation ?? null;
+  const stood = known && fromNow(known);
   const facts: ActFacts<'simulation.changed'> = {
     simulation: id,
     version: simulation.version,
@@ -224,6 +225,7 @@ async function change(
     bound: bound?.digest ?? null,
     own_delegation: delegates.at(-1)?.subject ?? null,
     replaces: registers === null ? before : null,
+    from: registers === null ? stood : { status: 'Draft', bound: null, expires_at: null },
     expires_at: expires_at ?? null,
     reason,
   };
@@ -231,7 +233,7 @@ async function change(
     ...facts,
     status: 'Draft',
     proof: (registers ?? proof).digest,
-    ...{ bound: null, own_delegation: null, replaces: before, expires_at: null },
+    ...{ bound: null, own_delegation: null, replaces: before, from: stood, expires_at: null },
   };
   const subject = `simulation:${id}`;
   const held = before === null ? null : await journey.store.find('delegation', before);

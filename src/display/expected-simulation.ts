@@ -30,7 +30,7 @@ const endOf = ({ reason, replaces }: ActKnown): ExpectedAct => ({
 
 /** It works from what was registered, so the version and its digest are the service's. */
 export function withdrawnActs(known: ActKnown, status: 'Deprecated' | 'Disabled'): readonly ExpectedAct[] {
-  const change = changeOf(known, status, NOTHING, ['version', 'definition', 'replaces']);
+  const change = changeOf(known, status, NOTHING, ['version', 'definition', 'replaces', 'from']);
   return known.acts === 1 ? [change] : [change, endOf(known)];
 }
 
@@ -43,7 +43,7 @@ export function registeredActs(known: ActKnown): readonly ExpectedAct[] | null {
 function draftOf(known: ActKnown): ExpectedAct | null {
   const { digest, version, replaces } = known;
   if (digest === undefined || version === undefined || replaces === undefined) return null;
-  return changeOf(known, 'Draft', { definition: digest, version, replaces, ...NOTHING }, []);
+  return changeOf(known, 'Draft', { definition: digest, version, replaces, ...NOTHING }, ['from']);
 }
 
 /** A new version is registered first. The key of the agent core is enrolled where it never was, and then there was no delegation to end. */
@@ -61,7 +61,7 @@ export function activatedActs(known: ActKnown): readonly ExpectedAct[] | null {
       known,
       'Active',
       { definition: digest!, version: version!, bound, replaces: is_new ? null : replaces! },
-      ['expires_at'],
+      ['expires_at', 'from'],
     ),
     at_most_s: { expires_at: ttl_s },
     follows: (_, before) => ({ own_delegation: delegates ? before.subject! : null }),

@@ -150,6 +150,7 @@ const ROWS: Readonly<Record<string, (known: ActKnown) => ActRow | null>> = {
     subject: null,
     same: ['execution_id', 'reason'],
     fixed: { checkpoints: checkpoints ?? [], except: [...new Set((except ?? []) as string[])] },
+    given: ['undoes'],
     free: ['round'],
   }),
   'system.freeze': (known) => freeze('system.frozen', known),
@@ -162,6 +163,7 @@ const ROWS: Readonly<Record<string, (known: ActKnown) => ActRow | null>> = {
     kind: 'executor.added',
     subject: 'system',
     same: ['public_key', 'name', 'labels', 'reason'],
+    given: ['replaces'],
   }),
   'system.revokeExecutor': () => ({
     kind: 'executor.revoked',
@@ -185,6 +187,7 @@ const ROWS: Readonly<Record<string, (known: ActKnown) => ActRow | null>> = {
     kind: 'mcp.removed',
     subject: serverSubject(String(server)),
     same: ['server', 'reason'],
+    given: ['accepted'],
   }),
   'people.enrol': enrolled,
   'people.addCredential': ({ name }) => ({

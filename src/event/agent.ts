@@ -120,6 +120,14 @@ export const agentBodies = {
     own_delegation: uuid.nullable(),
     /** The delegation of the activation before this act, which ends with it, as the human who signs knows it. */
     replaces: uuid.nullable(),
+    /** How it stood before this act, as the human who signs knows it; null for the first one. */
+    from: z
+      .strictObject({
+        status: z.enum(SIMULATION_STATUSES),
+        bound: digest.nullable(),
+        expires_at: time.nullable(),
+      })
+      .nullable(),
     expires_at: time.nullable(),
     reason: prose,
     ...signed,

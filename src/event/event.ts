@@ -103,6 +103,8 @@ const bodies = {
     public_key: key,
     name,
     labels: z.array(name).max(limits.executor_labels),
+    /** What it was called until then, as the human who signs it knows it; null for another host. */
+    replaces: z.strictObject({ name, labels: z.array(name).max(limits.executor_labels) }).nullable(),
     reason: prose,
     ...signed,
   })),

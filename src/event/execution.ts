@@ -31,6 +31,17 @@ const executor = z.strictObject({
   instance: uuid.optional(),
 });
 
+/** How a run stands where it can be rolled back. */
+export const UNDONE_FROM = [
+  'succeeded',
+  'failed',
+  'partial',
+  'claimed',
+  'rolling_back',
+  'stuck',
+  'rolled_back',
+] as const;
+
 /** What happened to a run, from its claim to its undo. */
 export const executionBodies = {
   'execution.claimed': body(() => ({
@@ -125,6 +136,12 @@ export const executionBodies = {
     checkpoints: z.array(z.string().min(1).max(fieldLimits.reference_chars)).max(fieldLimits.values),
     /** Paths that this human leaves as they are. */
     except: z.array(z.string().min(1).max(fieldLimits.path_chars)).max(fieldLimits.values),
+    /** The run as the human saw it: how it stood, and what its executor had recorded of it. */
+    undoes: z.strictObject({
+      status: z.enum(UNDONE_FROM),
+      manifest: digest.nullable(),
+      journal: digest.nullable(),
+    }),
     executor,
     ...by_executor,
     reason: prose,

@@ -17,7 +17,13 @@ export const mcpBodies = {
     reason: prose,
     ...signed,
   })),
-  'mcp.removed': body(() => ({ server: serverName, reason: prose, ...signed })),
+  'mcp.removed': body(() => ({
+    server: serverName,
+    /** What was accepted until then, as the human who signs it knows it. */
+    accepted: digest,
+    reason: prose,
+    ...signed,
+  })),
 
   /** A call in shadow mode passes without an approval. It is written down before it is sent, with what the gate would have done. */
   'mcp.shadowed': body(() => ({

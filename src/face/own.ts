@@ -67,6 +67,7 @@ function ownStore(store: Store, proposer: string): Store {
     object: store.object,
     objects: hidden,
     tip: store.tip,
+    look: hidden,
     entry: store.entry,
     entries: hidden,
     entryPage: hidden,

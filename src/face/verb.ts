@@ -138,7 +138,7 @@ export function methodsOf<T extends Verbs>(
       tellingRefusal(telemetry, `${namespace}.${name}`, async () => {
         const caller = await who();
         const { signer } = request as Partial<Signed>;
-        const { is_rehearsal, earlier = [], drawn } = signer ?? {};
+        const { is_rehearsal, earlier, drawn } = signer ?? {};
         const opened = is_rehearsal ? rehearsing(context, earlier) : context;
         const asked = openedIn({ ...project, caller, context: contextFor(opened, caller, verb, signer) });
         const parsed = requestOf(verb, request);

@@ -74,7 +74,7 @@ export function originFrom({ kind, body }: Event, tenant: string): string {
   return originOf(body.project_id, tenant);
 }
 
-/** Verifies the signatures of a ledger's events. Without `origin` the first one must begin the ledger. */
+/** Verifies the signatures of a ledger's events. While `origin` is null the ledger has not begun: the first one must begin it. */
 export function verifierOf(
   tenant: string,
   origin: string | null,

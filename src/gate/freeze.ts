@@ -1,4 +1,5 @@
 import type { Body, Event } from '../event/event.ts';
+import { requireSeen } from '../identity/seen.ts';
 import { refuse } from '../refusal.ts';
 import { breakGlassSince } from './break-glass.ts';
 import type { IntentState } from './state.ts';
@@ -20,16 +21,11 @@ export function nextFreezes(freezes: readonly Freeze[], event: FreezeEvent, at: 
   const known = freezes.find((freeze) => freeze.scope === scope && freeze.name === name);
   if (event.kind === 'system.unfrozen') {
     if (!known) refuse('NOT_FROZEN');
-    requireLifts(known, event.body.lifts);
+    requireSeen(event.body.lifts, { by: known.by, at: known.at }, freezeWords(known));
     return freezes.filter((freeze) => freeze !== known);
   }
   if (known) refuse('FROZEN_ALREADY');
   return [...freezes, { scope, name, by, at, reason }];
-}
-
-/** Another human may have frozen the same for another reason since the signer looked. */
-export function requireLifts(freeze: Freeze, { by, at }: Body<'system.unfrozen'>['lifts']): void {
-  if (freeze.by !== by || freeze.at !== at) refuse('ACT_CHANGED', freezeWords(freeze));
 }
 
 /** The freeze that stops this; null when none does. */

@@ -1,11 +1,13 @@
 import type { Event } from '../event/event.ts';
+import { UNDONE_FROM } from '../event/execution.ts';
+import { requireSeen } from '../identity/seen.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { needsDispatch } from './agent-core.ts';
 import { approved, approvedBy, delegated } from './approved.ts';
 import { expired } from './backups.ts';
 import { issued, orderDenied, orderGiven, revoked, revokedAll, spent } from './capability.ts';
 import { checkpointed, finished, journalAnnounced, ownRun, runOf, sameRun, stopped } from './run.ts';
-import type { IntentState, IntentStatus } from './state.ts';
+import type { IntentState, IntentStatus, Run } from './state.ts';
 
 /** The events that move an intent. Everything else about an intent is recorded but changes nothing. */
 export const INTENT_KINDS = [
@@ -130,7 +132,7 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
     case 'execution.resolved':
       from(state, ['claimed', 'partial'], 'RESOLVE_NOT_DUE');
       sameRun(state, event.body.execution_id);
-      if (event.body.settles !== state.status) refuse('ACT_CHANGED', 'The run has ended meanwhile.');
+      requireSeen(event.body.settles, state.status, RUN_MOVED);
       return { ...state, status: event.body.outcome === 'happened' ? 'happened' : 'failed' };
     case 'retry.authorised':
       from(
@@ -144,11 +146,7 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
         refuse('TRANSITION_ILLEGAL', 'The attempt is not the next one.');
       return retried(state, event);
     case 'rollback.claimed':
-      from(
-        state,
-        ['succeeded', 'failed', 'partial', 'claimed', 'rolling_back', 'stuck', 'rolled_back'],
-        'ROLLBACK_NOT_DUE',
-      );
+      from(state, UNDONE_FROM, 'ROLLBACK_NOT_DUE');
       return rollingBack(state, event, at);
     case 'rollback.finished':
       from(state, ['rolling_back'], 'ROLLBACK_NOT_DUE');
@@ -204,6 +202,13 @@ function retried(state: IntentState, { body }: Event<'retry.authorised'>): Inten
   return { ...state, status: 'approved', attempt, tool, effect_digest, rollback: null, break_glass: [] };
 }
 
+const RUN_MOVED = 'The run went on or ended meanwhile.';
+
+/** What a rollback goes by: how the run stands, and what its executor recorded of it. */
+export function undoesNow({ status }: IntentState, { manifest, journal }: Run) {
+  return { status, manifest, journal };
+}
+
 /** Undoing begins. What it undoes is remembered, because taking back a success is final and mending a failure is not. */
 function rollingBack(state: IntentState, event: Event<'rollback.claimed'>, at: string): IntentState {
   const run = sameRun(state, event.body.execution_id);
@@ -212,6 +217,7 @@ function rollingBack(state: IntentState, event: Event<'rollback.claimed'>, at: s
   const before = state.rollback;
   if (event.body.round !== (before?.round ?? 0) + 1)
     refuse('TRANSITION_ILLEGAL', 'The round is not the next one.');
+  requireSeen(event.body.undoes, undoesNow(state, run), RUN_MOVED);
   const again = state.status === 'rolling_back' || state.status === 'stuck';
   const { round, by, executor, executor_key } = event.body;
   const rollback = {
@@ -259,7 +265,7 @@ function sameEffect(
   { hash, effect_digest }: { hash: string; effect_digest: string },
 ): void {
   sameHash(state, hash);
-  if (state.effect_digest !== effect_digest) refuse('ACT_CHANGED', 'It has another effect by now.');
+  requireSeen(effect_digest, state.effect_digest, 'It has another effect by now.');
 }
 
 function sameHash(state: IntentState, hash: string): void {

@@ -1,5 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
+import { requireSeen } from '../identity/seen.ts';
 import { refuse } from '../refusal.ts';
 
 /** An MCP server as the ledger tells it: what a human accepted of it last. */
@@ -19,12 +20,14 @@ export const SERVER_KINDS = ['mcp.accepted', 'mcp.removed'] as const;
 
 export type ServerEvent = Event<(typeof SERVER_KINDS)[number]>;
 
+const ACCEPTED_SINCE = 'Another human accepted it meanwhile. Look at it again.';
+
 /** The subject of what is about a server. */
 export function serverSubject(server: string): string {
   return `mcp:${server}`;
 }
 
-/** Pure: the server after this event. Of two humans who accept at once, the second one looks again. */
+/** Pure: the server after this event. */
 export function nextServer(state: AcceptedServer | null, event: ServerEvent, at: string): AcceptedServer {
   const { server, by } = event.body;
   if (event.subject !== serverSubject(server))
@@ -32,11 +35,11 @@ export function nextServer(state: AcceptedServer | null, event: ServerEvent, at:
   const active = state?.status === 'active' ? state : null;
   if (event.kind === 'mcp.removed') {
     if (active === null) refuse('MCP_SERVER_UNKNOWN');
+    requireSeen(event.body.accepted, active.accepted, ACCEPTED_SINCE, 'MCP_SERVER_CHANGED');
     return { ...active, status: 'removed', by, changed_at: at };
   }
   const { accepted, replaces, tools, shadow = 0 } = event.body;
-  if (replaces !== (active?.accepted ?? null))
-    refuse('MCP_SERVER_CHANGED', 'Another human accepted it meanwhile. Look at it again.');
+  requireSeen(replaces, active?.accepted ?? null, ACCEPTED_SINCE, 'MCP_SERVER_CHANGED');
   return { server, accepted, tools, shadow, status: 'active', by, changed_at: at };
 }
 

@@ -3,6 +3,7 @@ import type { SimulationStatus } from '../event/agent.ts';
 import type { Event } from '../event/event.ts';
 import { type Authorities, covers, requireHolds } from '../identity/delegation.ts';
 import { isMadeLater } from '../identity/made.ts';
+import { requireSeen } from '../identity/seen.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 
@@ -49,8 +50,9 @@ export function nextSimulation(state: Simulation | null, event: SimulationEvent,
     refuse('SIMULATION_CHANGE_ILLEGAL', 'What is delegated ends.');
   requireMove(state, event.body);
   // Otherwise, of two activations at once, the delegation of the first would outlive every later change.
-  if (event.body.replaces !== (state?.own_delegation ?? null))
-    refuse('SIMULATION_CHANGE_ILLEGAL', 'Another human changed it meanwhile. Look at it again.');
+  const changed = 'Another human changed it meanwhile. Look at it again.';
+  requireSeen(event.body.replaces, state?.own_delegation ?? null, changed, 'SIMULATION_CHANGE_ILLEGAL');
+  requireSeen(event.body.from, state && fromNow(state), changed);
   return {
     simulation,
     version,
@@ -64,6 +66,11 @@ export function nextSimulation(state: Simulation | null, event: SimulationEvent,
     registered_at: state?.registered_at ?? at,
     changed_at: at,
   };
+}
+
+/** How a registration stands, for the act that changes it. */
+export function fromNow({ status, bound, expires_at }: Pick<Simulation, 'status' | 'bound' | 'expires_at'>) {
+  return { status, bound, expires_at };
 }
 
 function requireMove(state: Simulation | null, body: SimulationEvent['body']): void {

@@ -10,6 +10,7 @@ import { type DispatchedIntent, lacksDispatch, NOT_DISPATCHED } from './dispatch
 import { type Freeze, freezeWords, frozenFor } from './freeze.ts';
 import { BLOCKS } from './next.ts';
 import type { Approver, Capability, IntentState } from './state.ts';
+import { hasExpired } from './status-word.ts';
 
 /** What the standing of an intent depends on besides the intent itself. */
 export interface Moment {
@@ -107,14 +108,14 @@ type Counted = Pick<ApprovalsNow, 'counted' | 'lapsed'>;
 
 /** Approval first, then history, as 000 section 4 orders it; then the freeze. */
 function notGranted(
-  { status, runs, approvals_needed }: IntentState,
-  { approvers, lapsed }: ApprovalsNow,
+  { status, runs }: IntentState,
+  { missing, lapsed }: ApprovalsNow,
   { out_of_time, freeze }: { readonly out_of_time: Denial | null; readonly freeze: Freeze | null },
 ): Denial | null {
   const block = BLOCKS[status];
   if (block !== null) return denied(block, { executed_at: runs.at(-1)?.claimed_at ?? null });
   if (out_of_time) return out_of_time;
-  if (approvers.length < approvals_needed) return denied(whyLapsed(lapsed));
+  if (missing > 0) return denied(whyLapsed(lapsed));
   return freeze ? denied('FROZEN', { words: freezeWords(freeze) }) : null;
 }
 
@@ -124,7 +125,7 @@ function outOfTime(state: IntentState, { now, ledger_at, set_back_at }: Moment):
     return denied('CLOCK_BEHIND');
   if (set_back_at !== null && Date.parse(state.proposed_at) <= Date.parse(set_back_at))
     return denied('LEDGER_SET_BACK');
-  if (Date.parse(state.expires_at) <= now.getTime()) return denied('INTENT_EXPIRED');
+  if (hasExpired(state, now)) return denied('INTENT_EXPIRED');
   return isMadeLater(state.proposed_at, now.toISOString()) ? denied('MADE_IN_FUTURE') : null;
 }
 

@@ -2,6 +2,7 @@ import type { Digest } from '../canonical/digest.ts';
 import { isSameJson } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
 import { originOf } from '../identity/act.ts';
+import { requireSeen } from '../identity/seen.ts';
 import { refuse } from '../refusal.ts';
 import { type Freeze, nextFreezes } from './freeze.ts';
 
@@ -87,7 +88,7 @@ export function nextSystem(state: System | null, event: SystemEvent, at: string,
       return { ...state, executors };
     }
     case 'policy.activated':
-      if (event.body.replaces !== state.policy) refuse('POLICY_REPLACED');
+      requireSeen(event.body.replaces, state.policy, undefined, 'POLICY_REPLACED');
       return { ...state, policy: event.body.snapshot };
     case 'head.accepted':
       return event.body.forgets ? setBack(state, event, at) : state;
@@ -163,12 +164,21 @@ export function requireIssuerHolds({ control_keys }: System, issuer: string): vo
 /** A host that is added again under another name or with other labels has those from then on. A revoked key never comes back. */
 function withExecutor(state: System, { body }: Event<'executor.added'>, at: string): Executor[] {
   const { public_key, name, labels, by: added_by } = body;
-  const isSame = (one: Executor) => one.name === name && isSameJson([...one.labels], labels);
-  const others = state.executors.filter(
-    (one) => one.public_key !== public_key || one.revoked_at !== null || isSame(one),
-  );
+  const known = servesAs(state, public_key);
+  const is_same = known?.name === name && isSameJson(known.labels, labels);
+  const others = state.executors.filter((one) => is_same || known === null || one.public_key !== public_key);
   requireFree({ ...state, executors: others }, public_key);
+  requireSeen(body.replaces, known, 'The executor has another name or other labels now.');
   return [...others, { public_key, name, labels, added_at: at, added_by, revoked_at: null }];
+}
+
+/** The name and the labels of the executor with this key; null where none with it may run. */
+export function servesAs(
+  { executors }: System,
+  public_key: string,
+): Pick<Executor, 'name' | 'labels'> | null {
+  const known = executors.find((one) => one.public_key === public_key && one.revoked_at === null);
+  return known ? { name: known.name, labels: known.labels } : null;
 }
 
 /** What orders for executors that answer to a name or a label are addressed to. */

@@ -28,8 +28,8 @@ export interface Signer {
   readonly drawn?: Drawn;
   /** Nothing is signed, and what the act would write is only looked at: see `rehearseAct`. */
   readonly is_rehearsal?: true;
-  /** What the acts that are rehearsed before it would write. It is added to by each. */
-  readonly earlier?: Event[];
+  /** What the acts that are rehearsed before it would write: a `Rehearsal` (`store/rehearsal.ts`), which each adds to. */
+  readonly earlier?: object;
   /** One proof for each statement, in their order. */
   sign(statements: readonly Uint8Array[]): Promise<readonly Proof[]>;
 }

@@ -70,12 +70,12 @@ export const REHEARSED: unique symbol = Symbol('rehearsed');
  * signer that only rehearses, and writes nothing for it.
  */
 export async function rehearseAct(
-  { name, public_key, passkey = null, earlier = [] }: Rehearsing,
+  { passkey = null, ...who }: Rehearsing,
   act: Acting<unknown>,
 ): Promise<void> {
   const sign: Signer['sign'] = async (all) => all.map(() => unsigned(passkey));
   try {
-    await act({ name, public_key, is_rehearsal: true, earlier, sign });
+    await act({ ...who, is_rehearsal: true, sign });
   } catch (error) {
     if (error !== REHEARSED) throw error;
   }

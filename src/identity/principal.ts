@@ -1,10 +1,10 @@
-import { isSameJson } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type AgentToken, withoutToken, withToken } from './agent-token.ts';
 import { AUDITOR, isAuditor } from './auditor.ts';
 import { type Credential, type NewCredential, requireMadeBy } from './credential.ts';
+import { requireSeen } from './seen.ts';
 
 /** Who can speak: a human holds credentials and authority; an agent may only propose, and what a human delegates to its key. */
 export interface Principal {
@@ -42,7 +42,7 @@ export function nextPrincipal(state: Principal | null, event: PrincipalEvent, at
   if (state.status === 'revoked') refuse('KEY_REVOKED');
   switch (event.kind) {
     case 'role.assigned':
-      requireRoles(state, event.body.replaces);
+      requireSeen(event.body.replaces, state.roles, `It has ${state.roles.join(', ') || 'no roles'} now.`);
       return { ...state, roles: rolesOf(state.kind, event.body.roles) };
     case 'key.revoked':
       return { ...state, status: 'revoked' };
@@ -55,11 +55,6 @@ export function nextPrincipal(state: Principal | null, event: PrincipalEvent, at
     case 'token.revoked':
       return withoutToken(state, event.body.token_id);
   }
-}
-
-/** Another human may have assigned others since the signer looked. */
-export function requireRoles({ name, roles }: Principal, seen: readonly string[]): void {
-  if (!isSameJson(roles, seen)) refuse('ACT_CHANGED', `"${name}" has ${roles.join(', ') || 'no roles'} now.`);
 }
 
 function enrolled({ subject, body }: Event<'key.enrolled'>, at: string): Principal {

@@ -140,7 +140,6 @@ export interface RejectRequest {
 export async function reject(context: Context, request: RejectRequest): Promise<Event<'approval.denied'>> {
   const { intent_id, hash, reason, signer } = request;
   requireFormats(intent_id, hash);
-  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
   const denied = await signAct(
     context.origin,
     'approval.denied',

@@ -1,6 +1,5 @@
 import type { Event } from '../event/event.ts';
 import { drawnAt, type Signer, signAct } from '../identity/act.ts';
-import { requireHuman } from '../identity/principal.ts';
 import { type Context, requireClock } from './context.ts';
 
 export interface AcceptClockRequest {
@@ -13,7 +12,6 @@ export async function acceptClock(
   { store, origin, clock }: Context,
   { reason, signer }: AcceptClockRequest,
 ): Promise<Event<'clock.accepted'>> {
-  requireHuman(await store.find('principal', signer.name), signer.public_key);
   const { size: seq } = await store.tip();
   const now = clock();
   const facts = { seq, now: drawnAt(signer, now).toISOString(), reason };

@@ -1,7 +1,5 @@
 import type { Event } from '../event/event.ts';
-import { requireControlKey } from '../gate/system.ts';
 import { type Signer, signAct } from '../identity/act.ts';
-import { requireHuman } from '../identity/principal.ts';
 import type { Context } from './context.ts';
 
 export interface AddControlKeyRequest {
@@ -31,8 +29,6 @@ export async function revokeControlKey(
   context: Context,
   { public_key, reason, signer }: Omit<AddControlKeyRequest, 'replaces' | 'keep'>,
 ): Promise<Event<'control_key.revoked'>> {
-  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
-  requireControlKey(await context.store.system(), public_key);
   const facts = { public_key, reason };
   const { origin, clock } = context;
   const revoked = await signAct(origin, 'control_key.revoked', 'system', facts, signer, clock());

@@ -1,15 +1,9 @@
 import type { Event } from '../event/event.ts';
 import { type Signer, signAct, signKeyAct } from '../identity/act.ts';
 import { type NewCredential, requireLabel } from '../identity/credential.ts';
-import {
-  canAct,
-  type Principal,
-  requireAddable,
-  requireHuman,
-  withoutCredential,
-} from '../identity/principal.ts';
+import { type Principal, requireAddable, requireHuman } from '../identity/principal.ts';
 import { refuse } from '../refusal.ts';
-import { type Context, humansNow } from './context.ts';
+import type { Context } from './context.ts';
 
 export interface AddCredentialRequest {
   /** Whose it is: that of the signer, or of a human who has none left. */
@@ -49,10 +43,6 @@ export async function revokeCredential(
   context: Context,
   { name, public_key, reason, signer }: RevokeCredentialRequest,
 ): Promise<Event<'credential.revoked'>> {
-  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
-  const before = await personOf(context, name);
-  const after = withoutCredential(before, public_key);
-  if (canAct(before) && !canAct(after) && (await humansNow(context)) === 1) refuse('LAST_HUMAN');
   const facts = { public_key, reason };
   const now = context.clock();
   const revoked = await signAct(context.origin, 'credential.revoked', name, facts, signer, now);

@@ -1,8 +1,7 @@
 import type { Event } from '../event/event.ts';
-import { requireExecutor } from '../gate/system.ts';
+import { requireExecutor, servesAs } from '../gate/system.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { type FactKind, type MachineKey, signFact, type Unsigned } from '../identity/fact.ts';
-import { requireHuman } from '../identity/principal.ts';
 import { Refusal } from '../refusal.ts';
 import type { Context } from './context.ts';
 import { requireName } from './enrol.ts';
@@ -65,8 +64,11 @@ export async function addExecutor(
 ): Promise<Event<'executor.added'>> {
   const labels = [...new Set(given)].sort();
   for (const one of [name, ...labels]) requireName(one);
-  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
-  const facts = { public_key, name, labels, reason };
+  const replaces = servesAs(await context.store.system(), public_key);
+  const facts = {
+    ...{ public_key, name, labels, reason },
+    replaces: replaces && { ...replaces, labels: [...replaces.labels] },
+  };
   const added = await signAct(context.origin, 'executor.added', 'system', facts, signer, context.clock());
   await context.store.commit({ events: [added] });
   return added;
@@ -83,8 +85,6 @@ export async function revokeExecutor(
   context: Context,
   { public_key, reason, signer }: RevokeExecutorRequest,
 ): Promise<Event<'executor.revoked'>> {
-  requireHuman(await context.store.find('principal', signer.name), signer.public_key);
-  requireExecutor(await context.store.system(), public_key);
   const facts = { public_key, reason };
   const revoked = await signAct(context.origin, 'executor.revoked', 'system', facts, signer, context.clock());
   await context.store.commit({ events: [revoked] });

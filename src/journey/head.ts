@@ -1,6 +1,5 @@
 import type { Event } from '../event/event.ts';
 import { type Signer, signAct } from '../identity/act.ts';
-import { requireHuman } from '../identity/principal.ts';
 import type { Context } from './context.ts';
 
 export interface AcceptHeadRequest {
@@ -21,7 +20,6 @@ export async function acceptHead(
   { kept_size, forgets, reason, signer }: AcceptHeadRequest,
 ): Promise<Event<'head.accepted'>> {
   const { store, origin, clock } = context;
-  requireHuman(await store.find('principal', signer.name), signer.public_key);
   const { size: seq } = await store.tip();
   const accepted = await signAct(
     origin,

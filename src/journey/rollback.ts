@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Digest } from '../canonical/digest.ts';
 import { canonicalBytes } from '../canonical/json.ts';
 import { type Body, parseEvent } from '../event/event.ts';
+import { undoesNow } from '../gate/next.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { type ActFacts, type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
@@ -127,6 +128,7 @@ async function claimAndUndo(
     execution_id,
     round,
     ...chosen,
+    undoes: undoesNow(state, run),
     executor: context.process,
     reason,
   } as ActFacts<'rollback.claimed'>;

@@ -16,7 +16,7 @@ import { shadowedTools } from '../mcp-call/definition.ts';
 import { requireSameStart } from '../mcp-call/effect.ts';
 import { offerOf, type ServerOffer } from '../mcp-call/offer.ts';
 import { Upstreams } from '../mcp-call/upstreams.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import { acceptedServer, openUpstream, startedNow } from './mcp.ts';
 
@@ -131,15 +131,11 @@ export async function removeServer(
   context: Context,
   { server, reason, signer }: RemoveServerRequest,
 ): Promise<Event<'mcp.removed'>> {
+  const known = await context.store.find('server', server);
+  if (known?.status !== 'active') refuse('MCP_SERVER_UNKNOWN');
+  const facts = { server, accepted: known.accepted, reason };
   const now = context.clock();
-  const event = await signAct(
-    context.origin,
-    'mcp.removed',
-    serverSubject(server),
-    { server, reason },
-    signer,
-    now,
-  );
+  const event = await signAct(context.origin, 'mcp.removed', serverSubject(server), facts, signer, now);
   await context.store.commit({ events: [event] });
   return event;
 }

@@ -52,7 +52,7 @@ export async function resolve(
   return resolved;
 }
 
-function isInDoubt({ status }: IntentState): boolean {
+function _isInDoubt({ status }: IntentState): boolean {
   return status === 'claimed' || status === 'partial';
 }
 
@@ -97,8 +97,7 @@ export async function retry(context: Context, request: RetryRequest): Promise<Ev
   requireHuman(await context.store.find('principal', signer.name), signer.public_key);
   const state = await requireIntent(context, intent_id);
   const run = state.runs.at(-1);
-  if (isInDoubt(state)) refuse(state.status === 'partial' ? 'RUN_PARTIAL' : 'RUN_IN_DOUBT');
-  if (!['failed', 'rolled_back'].includes(state.status) || run === undefined) refuse('RETRY_NOT_DUE');
+  if (run === undefined) refuse('RETRY_NOT_DUE');
   const { tool, effect_digest } = choiceOf(state, request.alternate);
   const facts = {
     attempt: state.attempt + 1,

@@ -1,7 +1,5 @@
 import type { Event } from '../event/event.ts';
 import { drawnId, type Signer, signAct } from '../identity/act.ts';
-import { requireHuman } from '../identity/principal.ts';
-import { refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 
 export interface AddTokenRequest {
@@ -17,7 +15,6 @@ export async function addToken(
   context: Context,
   { name, digest, reason, signer }: AddTokenRequest,
 ): Promise<Event<'token.added'>> {
-  await requireBoth(context, name, signer);
   const facts = { token_id: drawnId(signer), digest, reason };
   const added = await signAct(context.origin, 'token.added', name, facts, signer, context.clock());
   await context.store.commit({ events: [added] });
@@ -35,15 +32,8 @@ export async function revokeToken(
   context: Context,
   { name, token_id, reason, signer }: RevokeTokenRequest,
 ): Promise<Event<'token.revoked'>> {
-  await requireBoth(context, name, signer);
   const facts = { token_id, reason };
   const revoked = await signAct(context.origin, 'token.revoked', name, facts, signer, context.clock());
   await context.store.commit({ events: [revoked] });
   return revoked;
-}
-
-async function requireBoth({ store }: Context, name: string, signer: Signer): Promise<void> {
-  requireHuman(await store.find('principal', signer.name), signer.public_key);
-  if ((await store.find('principal', name)) === null)
-    refuse('PRINCIPAL_UNKNOWN', `"${name}" is not enrolled.`);
 }

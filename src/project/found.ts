@@ -152,7 +152,7 @@ async function begin(
       subject: 'system',
       facts: { public_key: control_key, replaces: null, reason },
     },
-    { kind: 'executor.added', subject: 'system', facts: { ...executor, reason } },
+    { kind: 'executor.added', subject: 'system', facts: { ...executor, replaces: null, reason } },
     activation,
     ...(recovery ? [recovering(signer.name, recovery)] : []),
   ];

@@ -9,6 +9,7 @@ import {
   type Keyturn,
   onlyKeyOf,
   type Proof,
+  Rehearsal,
   type Signer,
 } from '../keyturn.ts';
 import { fieldLimits, limits } from '../limits.ts';
@@ -105,7 +106,7 @@ export async function drawAct(
   route: Route,
   asked: Extract<ActAsked, { by: string }>,
   caller: ActCaller,
-  earlier: NonNullable<Signer['earlier']> = [],
+  earlier = new Rehearsal(),
 ): Promise<z.output<typeof actDraft>> {
   requireOwn(caller, asked.by);
   const key = asked.key ?? (await keyOf(keyturn, asked.by));

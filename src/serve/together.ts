@@ -2,7 +2,7 @@ import { setImmediate as othersFirst } from 'node:timers/promises';
 import * as z from 'zod';
 import { sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, type JsonObject } from '../canonical/json.ts';
-import type { Keyturn, Signer } from '../keyturn.ts';
+import { type Keyturn, Rehearsal } from '../keyturn.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import {
@@ -109,7 +109,7 @@ export async function drawTogether(
   const texts = acts.map((one) => sha256(canonicalBytes(one as JsonObject)));
   if (new Set(texts).size < texts.length) refuse('SHAPE_INVALID', 'The same act is asked for twice.');
   const drawn: z.output<typeof togetherDrawn>['drawn'] = [];
-  const earlier: Signer['earlier'] = [];
+  const earlier = new Rehearsal();
   for (const { verb, request } of acts) {
     // To draw one up can take milliseconds without a wait. Other callers are answered in between.
     await othersFirst();

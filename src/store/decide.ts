@@ -4,7 +4,7 @@ import { canonicalTextOfParsed, type JsonObject } from '../canonical/json.ts';
 import { type Event, parseEvent, signedBy } from '../event/event.ts';
 import { fold } from '../fold/fold.ts';
 import { requireRoom } from '../fold/grounds.ts';
-import { type Ledger as FoldLedger, verifierOf } from '../fold/ledger.ts';
+import type { Ledger as FoldLedger } from '../fold/ledger.ts';
 import { type PagedBy, PROJECTIONS } from '../fold/projection.ts';
 import { type Row, RowOverlay } from '../fold/row.ts';
 import { claimsOf, isActClaim } from '../gate/claims.ts';
@@ -69,14 +69,10 @@ export interface RowToWrite extends PagedBy {
   readonly text: string;
 }
 
-/**
- * Outside the transaction, so that a long check holds up no other writer. `origin` is null while the ledger has not begun: then the
- * commit must begin it.
- */
+/** Outside the transaction, so that a long check holds up no other writer. */
 export function checkCommit(
   commit: Commit,
-  tenant: string,
-  origin: string | null,
+  verified: (event: Event) => Verified,
   keyOf?: KeyOf,
 ): CheckedCommit {
   const { claims = [], events, objects = [], erase = [], quota = null, as_of = null } = commit;
@@ -92,7 +88,7 @@ export function checkCommit(
   const copies = objects.map(copyOf);
   const checked = {
     claims: others,
-    events: parsed.map(verifierOf(tenant, origin, keyOf)),
+    events: parsed.map(verified),
     objects: copies,
     brought: broughtFor(parsed, copies, keyOf),
     erase,

@@ -2,7 +2,7 @@ import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import type { HashedEntry } from '../fold/ledger.ts';
 import { type ListedRow, type Paged, type PagedBy, PROJECTIONS } from '../fold/projection.ts';
-import type { RowName, States } from '../fold/row.ts';
+import type { Row, RowName, States } from '../fold/row.ts';
 import type { System } from '../gate/system.ts';
 import type { QuotaLimit } from '../identity/quota.ts';
 import type { SealedEntry } from '../ledger/entry.ts';
@@ -155,6 +155,22 @@ export interface StateRow {
   readonly ttl_ms: number;
 }
 
+export type RowRef<N extends RowName = RowName> = readonly [name: N, key: string];
+
+/** What a decision wants to look at, besides what is always loaded. */
+export interface Wanted {
+  readonly rows: ReadonlyMap<string, RowRef>;
+  readonly claims: readonly string[];
+  readonly objects: readonly Digest[];
+}
+
+/** What was found of it. */
+export interface FoundRows {
+  readonly rows: readonly Row[];
+  readonly claims: ReadonlySet<string>;
+  readonly objects: ReadonlySet<Digest>;
+}
+
 /**
  * What survives a crash. One verb writes, and it returns only when everything is durable.
  *
@@ -196,6 +212,8 @@ export interface Store {
   objects(): AsyncIterable<readonly HeldObject[]>;
 
   tip(): Promise<Tip>;
+  /** What a decision would look at now, beside the rows that it always looks at: they are in the answer, too. */
+  look(wanted: Wanted): Promise<FoundRows>;
   /** One entry; null where there is none. */
   entry(seq: number): Promise<SealedEntry | null>;
   /** All entries from `from` on, in order, in batches: constant memory over any length. */

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { undoesNow } from '../../src/gate/next.ts';
 import { signAct } from '../../src/identity/act.ts';
 import type { Keyturn, Result } from '../../src/keyturn.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -126,10 +127,14 @@ describe('P8: old backups', () => {
   it('stay while a rollback was begun and has not ended', async () => {
     const { p, report, intent } = await done();
     const { execution_id } = report;
-    const { executor } = (await p.keyturn.intents.get({ intent_id: intent.intent_id })).runs[0]!;
+    const path = p.keyturn.layout.store;
+    const store = await openSqliteStore({ path, tenant: 'default', clock: () => new Date(), mode: 'write' });
+    const state = (await store.find('intent', intent.intent_id))!;
+    const { executor } = state.runs[0]!;
+    const undoes = undoesNow(state, state.runs[0]!);
     const origin = (await p.keyturn.system.get()).origin;
     const seen = await runsOf(p, EVEN_UNDOABLE);
-    const facts = { execution_id, round: 1, checkpoints: [], except: [], executor, reason: 'x' };
+    const facts = { execution_id, round: 1, checkpoints: [], except: [], undoes, executor, reason: 'x' };
     const act = await signAct(
       origin,
       'rollback.claimed',
@@ -139,8 +144,6 @@ describe('P8: old backups', () => {
       new Date(),
     );
     const claim = await statedBy(p.keyturn, act);
-    const path = p.keyturn.layout.store;
-    const store = await openSqliteStore({ path, tenant: 'default', clock: () => new Date(), mode: 'write' });
     await store.commit({ events: [claim] });
     await store.close();
 

@@ -16,6 +16,7 @@ import { append, EMPTY_TREE } from '../../src/ledger/merkle.ts';
 import { openDecision } from '../../src/policy/replay.ts';
 import { Refusal, refuse } from '../../src/refusal.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { decisionsOf } from '../store/decisions.ts';
 import { NOON } from '../store/place.ts';
 import { sqlite } from '../store/sqlite-file.ts';
@@ -140,44 +141,86 @@ export function requireTokenIn(objects: Objects, issued: IssuedToken): void {
   requireAsIssued(issued, bytes ? openIssued(bytes, control_key, publicKeyOf) : null);
 }
 
+/** An empty store of its own for each ledger, that entries can be put into behind its back. */
+export interface Bench {
+  open(mode: 'write' | 'create', clock?: () => Date): Promise<Store>;
+  plant(entries: readonly PlantedEntry[]): Promise<void>;
+}
+
+/** An entry as an attacker would write it, with what stands beside it. */
+export interface PlantedEntry extends SealedEntry {
+  readonly peak: Digest;
+  readonly at: string;
+  readonly event: Event;
+  readonly signer: string | null;
+}
+
 const open = (path: string, mode: 'write' | 'create', clock = () => new Date(NOON)) =>
   openSqliteStore({ path, tenant: 'default', clock, mode });
 
-/** Each event by itself, at the time that its entry has, with the object that it names. */
-export async function committed(
-  events: readonly Event[],
-  objects: Objects,
-  times: Times = timeOf,
-): Promise<Answer> {
-  let seq = 0;
-  const store = await open(join(scratch(), 'store.db'), 'create', () => new Date(times(seq)));
-  const answer = await answerOf(
-    () => seq,
-    async () => {
-      for (const event of events) {
-        const { kind, body } = event;
-        const named = [restsOn(event), kind === 'capability.issued' ? body.token : null];
-        const brought = named.flatMap((digest) => objects.get(digest ?? '') ?? []);
-        const removed = removedBy(event);
-        await store.commit({
-          events: [event],
-          objects: brought,
-          erase: removed === null ? [] : [removed],
-        });
-        seq += 1;
-      }
+export async function onSqlite(): Promise<Bench> {
+  const path = join(scratch(), 'store.db');
+  return {
+    open: (mode, clock) => open(path, mode, clock),
+    plant: async (entries) =>
+      sqlite(path, (db) => {
+        const insert = db.prepare(
+          'INSERT INTO entry (id, hash, peak, at, kind, signer, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)',
+        );
+        for (const { seq, hash, peak, at, event, signer, bytes } of entries)
+          insert.run(2 ** 40 + seq, hash, peak === hash ? null : peak, at, event.kind, signer, bytes);
+      }),
+  };
+}
+
+type Judge = (events: readonly Event[], objects: Objects, times?: Times) => Promise<Answer>;
+
+/** What a store says of a ledger, in the three ways in which it can come by one. */
+export interface StoreJudges {
+  /** Each event by itself, at the time that its entry has, with the object that it names. */
+  readonly committed: Judge;
+  readonly adopted: Judge;
+  /** By an attacker who can write the store: the entries and the objects stand in it, and nothing else does. */
+  readonly rebuilt: Judge;
+}
+
+export function storeJudges(bench: () => Promise<Bench>): StoreJudges {
+  return {
+    committed: async (events, objects, times = timeOf) => {
+      let seq = 0;
+      const store = await (await bench()).open('create', () => new Date(times(seq)));
+      const answer = await answerOf(
+        () => seq,
+        async () => {
+          for (const event of events) {
+            const { kind, body } = event;
+            const named = [restsOn(event), kind === 'capability.issued' ? body.token : null];
+            const brought = named.flatMap((digest) => objects.get(digest ?? '') ?? []);
+            const removed = removedBy(event);
+            await store.commit({
+              events: [event],
+              objects: brought,
+              erase: removed === null ? [] : [removed],
+            });
+            seq += 1;
+          }
+        },
+      );
+      await store.close();
+      return answer;
     },
-  );
-  await store.close();
-  return answer;
+    adopted: (events, objects, times) => adoptedFrom(sealed(events, times), objects, bench),
+    rebuilt: (events, objects, times = timeOf) =>
+      rebuiltFrom(sealed(events, times), events, objects, { times, bench }),
+  };
 }
 
-export function adopted(events: readonly Event[], objects: Objects, times?: Times): Promise<Answer> {
-  return adoptedFrom(sealed(events, times), objects);
-}
-
-export async function adoptedFrom(entries: readonly SealedEntry[], objects: Objects): Promise<Answer> {
-  const store = await open(join(scratch(), 'store.db'), 'create');
+export async function adoptedFrom(
+  entries: readonly SealedEntry[],
+  objects: Objects,
+  bench = onSqlite,
+): Promise<Answer> {
+  const store = await (await bench()).open('create');
   const answer = await answerOf(
     () => 0,
     () => store.adopt({ entries, objects: [...objects.values()] }),
@@ -186,42 +229,29 @@ export async function adoptedFrom(entries: readonly SealedEntry[], objects: Obje
   return answer;
 }
 
-/** By an attacker who can write the file: the entries and the objects stand in it, and nothing else does. */
-export function rebuilt(events: readonly Event[], objects: Objects, times: Times = timeOf): Promise<Answer> {
-  return rebuiltFrom(sealed(events, times), events, objects, times);
-}
-
 export async function rebuiltFrom(
   entries: readonly SealedEntry[],
   events: readonly Event[],
   objects: Objects,
-  times: Times = timeOf,
+  {
+    times = timeOf,
+    bench = onSqlite,
+  }: { readonly times?: Times; readonly bench?: () => Promise<Bench> } = {},
 ): Promise<Answer> {
-  const path = join(scratch(), 'store.db');
-  const empty = await open(path, 'create');
+  const at = await bench();
+  const empty = await at.open('create');
   await empty.adopt({ objects: [...objects.values()] });
   await empty.close();
-  sqlite(path, (db) => {
-    const insert = db.prepare(
-      'INSERT INTO entry (id, hash, peak, at, kind, signer, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)',
-    );
-    let tree = EMPTY_TREE;
-    for (const { seq, hash, bytes } of entries) {
-      const { kind, body } = events[seq]!;
-      tree = append(tree, hash);
-      const peak = tree.frontier.at(-1)!;
-      insert.run(
-        2 ** 40 + seq,
-        hash,
-        peak === hash ? null : peak,
-        times(seq),
-        kind,
-        signedBy({ body }),
-        bytes,
-      );
-    }
-  });
-  const store = await open(path, 'write');
+  let tree = EMPTY_TREE;
+  await at.plant(
+    entries.map((entry) => {
+      const event = events[entry.seq]!;
+      tree = append(tree, entry.hash);
+      const signer = signedBy({ body: event.body });
+      return { ...entry, peak: tree.frontier.at(-1)!, at: times(entry.seq), event, signer };
+    }),
+  );
+  const store = await at.open('write');
   const answer = await answerOf(
     () => 0,
     async () => void (await store.rebuild({ write: true })),

@@ -156,11 +156,27 @@ export function lived(): Event[] {
   ];
 }
 
+/** By a human who saw the run as `undoes` says. */
+export function undoing(
+  subject: string,
+  execution_id: string,
+  undoes: Body<'rollback.claimed'>['undoes'],
+): Event<'rollback.claimed'> {
+  const executor = { host: 'here', boot_id: 'boot', pid: 1, started: '1' };
+  const undo = {
+    execution_id,
+    round: 1,
+    checkpoints: [],
+    except: [],
+    undoes,
+    executor,
+    reason: 'not wanted',
+  };
+  return stated(act('rollback.claimed', subject, undo, 'ada'));
+}
+
 /** A plan that is stopped, taken back, and whose backups go. */
 export function planRun(subject: string, execution_id: string, ordinal = 6): Event[] {
-  const executor = { host: 'here', boot_id: 'boot', pid: 1, started: '1' };
-  const undo = { execution_id, round: 1, checkpoints: [], except: [], executor, reason: 'not wanted' };
-  const undoing = act('rollback.claimed', subject, undo, 'ada');
   return [
     proposed(subject, { effect: 'plan' }),
     granted(subject, 'bo'),
@@ -175,7 +191,7 @@ export function planRun(subject: string, execution_id: string, ordinal = 6): Eve
       body: { execution_id, reason_code: 'FROZEN', decision: null, revoked: [] },
     }),
     finished(subject, execution_id, 'partial'),
-    stated(undoing),
+    undoing(subject, execution_id, { status: 'partial', manifest: DIGEST, journal: DIGEST }),
     stated({
       kind: 'rollback.finished',
       subject,
@@ -246,7 +262,7 @@ function others(): Event[] {
       'ada',
     ),
     ...shadowed(),
-    act('mcp.removed', 'mcp:files', { server: 'files', reason: 'unused' }, 'bo'),
+    act('mcp.removed', 'mcp:files', { server: 'files', accepted: DIGEST, reason: 'unused' }, 'bo'),
     ...clientCalls('client:ada'),
     asked('ada'),
     told('ada'),

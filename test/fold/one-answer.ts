@@ -5,14 +5,14 @@ import { aimed } from './aimed.ts';
 import { codesOfFold } from './codes.ts';
 import {
   type Answer,
-  adopted,
-  committed,
   deepVerified,
   deepVerifiedWith,
   forgetting,
   type Objects,
   objectsOf,
-  rebuilt,
+  onSqlite,
+  type StoreJudges,
+  storeJudges,
   type Times,
 } from './judges.ts';
 import { KINDS } from './kinds.ts';
@@ -24,8 +24,8 @@ import { UNREACHED } from './unreached.ts';
 
 /** Who has entries alone, such as those of an export without objects, and who has the objects that they name as well. */
 const WITHOUT_OBJECTS = { forgetting };
-const WITH_OBJECTS = { committed, adopted, rebuilt };
-export const JUDGES = { deepVerified, deepVerifiedWith, ...WITHOUT_OBJECTS, ...WITH_OBJECTS };
+const ON_SQLITE = storeJudges(onSqlite);
+export const JUDGES = { deepVerified, deepVerifiedWith, ...WITHOUT_OBJECTS, ...ON_SQLITE };
 const OF_OBJECTS = [
   ...['DECISION_MISSING', 'DECISION_MISMATCH', 'DECISION_STALE'],
   ...['OBJECT_MISSING', 'CAPABILITY_WIDENED', 'CAPABILITY_KEY_UNKNOWN'],
@@ -52,7 +52,7 @@ class Reached {
 }
 
 /** So many ledgers that differ by chance from a good one in one thing: every judge refuses the same entry, or none does. */
-export async function expectOneAnswer(count: number): Promise<void> {
+export async function expectOneAnswer(count: number, stores = ON_SQLITE): Promise<void> {
   const reached = new Reached();
   const good = lived();
   const objects = objectsOf(good);
@@ -62,7 +62,7 @@ export async function expectOneAnswer(count: number): Promise<void> {
     const chosen = judged++ % 2 === 0 ? choosingSignedAgain(numbers) : numbers;
     if (isSignedAgain(chosen)) again += 1;
     const events = mutant(good, chosen);
-    reached.add(events, await answerOfAll({ events, objects }, chosen[1]!));
+    reached.add(events, await answerOfAll({ events, objects }, chosen[1]!, stores));
   };
   await fc.assert(fc.asyncProperty(numbers, judge), { numRuns: count });
   expect(again * 2).toBeGreaterThanOrEqual(judged);
@@ -73,18 +73,25 @@ export async function expectOneAnswer(count: number): Promise<void> {
  * One ledger at least that is refused at an entry of each kind, and one for each code that the source of the fold has: every judge
  * refuses the same entry. `all` takes every pair of kind and code that a single change leads to, and not only as many as are needed.
  */
-export async function expectEachRefused({ all }: { readonly all: boolean }): Promise<void> {
+export async function expectEachRefused(
+  { all }: { readonly all: boolean },
+  stores = ON_SQLITE,
+): Promise<void> {
   const reached = new Reached();
   const good = lived();
   const objects = objectsOf(good);
   const singles = singlesOf(good, objects);
   for (const { kind, code, events } of all ? singles : enough(singles)) {
-    const answer = await answerOfAll({ events, objects }, 0);
+    const answer = await answerOfAll({ events, objects }, 0, stores);
     expect({ code: answer?.code, kind: events[answer?.seq ?? 0]!.kind }).toEqual({ code, kind });
     reached.add(events, answer);
   }
   for (const { code, events, times } of aimed()) {
-    const answer = await answerOfAll({ events, objects: objectsOf(events), ...(times && { times }) }, 0);
+    const answer = await answerOfAll(
+      { events, objects: objectsOf(events), ...(times && { times }) },
+      0,
+      stores,
+    );
     expect(answer).toEqual({ code, seq: events.length - 1 });
     reached.add(events, answer);
   }
@@ -129,12 +136,16 @@ interface Told {
  * What the judges who have everything say. All others say the same. Those who have the objects may refuse an earlier entry than the others,
  * for its decision or its token, and for nothing else.
  */
-async function answerOfAll({ events, objects, times }: Told, any: number): Promise<Answer> {
+async function answerOfAll(
+  { events, objects, times }: Told,
+  any: number,
+  stores: StoreJudges,
+): Promise<Answer> {
   const bare = await deepVerified(events, objects, times);
   const answer = await deepVerifiedWith(events, objects, times);
   for (const [name, judge] of Object.entries(WITHOUT_OBJECTS))
     expectSame(name, await judge(events, objects, times), bare);
-  for (const [name, judge] of Object.entries(WITH_OBJECTS)) {
+  for (const [name, judge] of Object.entries(stores)) {
     const found = await judge(events, objects, times);
     if (!isOfTheStore(found, events)) expectSame(name, found, answer);
   }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Event, SignedKind } from '../../src/event/event.ts';
+import type { Body, Event, SignedKind } from '../../src/event/event.ts';
 import { FoldedLedger } from '../../src/fold/ledger.ts';
 import { openEntry } from '../../src/ledger/entry.ts';
 import { type ReasonCode, Refusal } from '../../src/refusal.ts';
+import { changed, stood } from '../store/agent-facts.ts';
 import { added, heldKey, lost } from '../store/credential-facts.ts';
 import {
   act,
@@ -39,7 +40,7 @@ import {
 } from '../store/facts.ts';
 import { governance } from '../store/place.ts';
 import { sealed } from './judges.ts';
-import { id, planRun, timeOf } from './lived.ts';
+import { id, planRun, timeOf, undoing } from './lived.ts';
 
 /** An act that was drawn up and waits for its signature, and what another human does meanwhile to what the signer saw. */
 interface Stale {
@@ -70,7 +71,11 @@ const server = (accepted: string, replaces: string | null) =>
 const edit = { replaces: A, proposer: 'ada', proposer_kind: 'human', ...signedBy('ada') } as const;
 const plan = planRun(A, B, 1);
 const planUpTo = (kind: Event['kind']) => plan.slice(0, plan.findIndex((one) => one.kind === kind) + 1);
+const serverGone = (name: string) =>
+  act('mcp.removed', 'mcp:files', { server: 'files', accepted: DIGEST, reason: 'x' }, name);
+const FIRST = { name: 'first', labels: [] };
 const rollback = plan.find(({ kind }) => kind === 'rollback.claimed')!;
+const rolled = (undoes: Body<'rollback.claimed'>['undoes']) => undoing(A, B, undoes);
 const again = act('system.frozen', 'system', { scope: 'system', name: '', reason: 'again' }, 'bo');
 const head = (seq: number) =>
   act('head.accepted', 'system', { seq, kept_size: 3, forgets: true, reason: 'x' }, 'ada');
@@ -133,6 +138,17 @@ const ROWS: { readonly [K in SignedKind]: readonly Stale[] | string } = {
   ],
   'executor.added': [
     { meanwhile: [hosted('host-2', 'bo')], act: hosted('host-2', 'ada'), code: 'KEY_ENROLLED_TWICE' },
+    {
+      meanwhile: [hosted('host-2', 'bo', 'other')],
+      act: hosted('host-2', 'ada'),
+      code: 'ACT_CHANGED',
+    },
+    {
+      before: [hosted('host-2', 'bo', 'first')],
+      meanwhile: [hosted('host-2', 'cy', 'second', FIRST)],
+      act: hosted('host-2', 'ada', 'third', FIRST),
+      code: 'ACT_CHANGED',
+    },
   ],
   'executor.revoked': [
     {
@@ -189,9 +205,15 @@ const ROWS: { readonly [K in SignedKind]: readonly Stale[] | string } = {
   'mcp.removed': [
     {
       before: [server(DIGEST, null)],
-      meanwhile: [act('mcp.removed', 'mcp:files', { server: 'files', reason: 'x' }, 'bo')],
-      act: act('mcp.removed', 'mcp:files', { server: 'files', reason: 'x' }, 'ada'),
+      meanwhile: [serverGone('bo')],
+      act: serverGone('ada'),
       code: 'MCP_SERVER_UNKNOWN',
+    },
+    {
+      before: [server(DIGEST, null)],
+      meanwhile: [server(OTHER, DIGEST)],
+      act: serverGone('ada'),
+      code: 'MCP_SERVER_CHANGED',
     },
   ],
   'delegation.granted': 'who was revoked meanwhile uses no delegation: each use looks at the key',
@@ -298,13 +320,46 @@ const ROWS: { readonly [K in SignedKind]: readonly Stale[] | string } = {
       act: rollback,
       code: 'CLAIM_TAKEN',
     },
+    // It was in doubt when the human looked, and its executor told the end of it meanwhile.
+    {
+      before: planUpTo('execution.announced'),
+      meanwhile: [finished(A, B, 'failure')],
+      act: rolled({ status: 'claimed', manifest: DIGEST, journal: DIGEST }),
+      code: 'ACT_CHANGED',
+    },
+    // It stands as it did, and did more than was shown.
+    {
+      before: planUpTo('execution.checkpointed'),
+      meanwhile: [plan.find(({ kind }) => kind === 'execution.announced')!],
+      act: rolled({ status: 'claimed', manifest: DIGEST, journal: null }),
+      code: 'ACT_CHANGED',
+    },
   ],
-  'backups.expired':
-    'a run whose undo is given up cannot get one: `gate/backups.ts` compares what is given up',
+  'backups.expired': [
+    {
+      before: planUpTo('execution.finished'),
+      meanwhile: plan.filter(({ kind }) => kind.startsWith('rollback.')),
+      act: act(
+        'backups.expired',
+        A,
+        { execution_id: B, bytes: 1, gives_up_undo: true, reason: 'full' },
+        'ada',
+      ),
+      code: 'TRANSITION_ILLEGAL',
+    },
+  ],
   'ledger.archived': 'entries never change',
   'object.erased': 'the bytes of a digest never change',
   'object.expired': 'the bytes of a digest never change',
-  'simulation.changed': 'each names the state before it: test/gate/simulation.test.ts',
+  'simulation.changed': [
+    {
+      before: [changed('Draft'), changed('Active')],
+      meanwhile: [changed('Deprecated', 'bo')],
+      act: changed('Active', 'ada', { from: stood('Active') }),
+      code: 'ACT_CHANGED',
+    },
+    { meanwhile: [changed('Draft', 'bo')], act: changed('Draft'), code: 'SIMULATION_CHANGE_ILLEGAL' },
+  ],
   'slo.waived': 'figures are of a time that is over',
 };
 

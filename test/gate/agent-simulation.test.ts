@@ -5,7 +5,13 @@ import { sha256 } from '../../src/canonical/digest.ts';
 import { SIMULATION_STATUSES, type SimulationStatus } from '../../src/event/agent.ts';
 import type { Body, Event } from '../../src/event/event.ts';
 import { type Intake, type IntakeEvent, intakeFingerprint, nextIntake } from '../../src/gate/intake.ts';
-import { nextSimulation, notActive, requireServed, type Simulation } from '../../src/gate/simulation.ts';
+import {
+  fromNow,
+  notActive,
+  requireServed,
+  type Simulation,
+  nextSimulation as step,
+} from '../../src/gate/simulation.ts';
 import { requireWaiver } from '../../src/gate/waiver.ts';
 import { Refusal } from '../../src/refusal.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -33,6 +39,7 @@ function changed(
     bound: status === 'Active' ? sha256('bound') : null,
     own_delegation: null,
     replaces: null,
+    from: null,
     expires_at: null,
     reason: 'wanted',
     ...signed,
@@ -40,6 +47,10 @@ function changed(
   };
   return { kind: 'simulation.changed', subject: 'simulation:user.create', body };
 }
+
+/** By a human who looked just now. */
+const nextSimulation = (state: Simulation | null, event: Event<'simulation.changed'>, at: string) =>
+  step(state, { ...event, body: { ...event.body, from: state && fromNow(state) } }, at);
 
 const draft = () => nextSimulation(null, changed('Draft'), AT);
 
@@ -137,6 +148,20 @@ describe('the status of a simulation', () => {
     await expectRefusal('SIMULATION_CHANGE_ILLEGAL', () =>
       nextSimulation(draft(), changed('Active', { replaces }), LATER),
     );
+  });
+
+  it('a change names how it stood, so that no other one is undone by it unseen', async () => {
+    const active = nextSimulation(draft(), changed('Active', { expires_at: LATER }), AT);
+    const deprecated = nextSimulation(active, changed('Deprecated'), LATER);
+    const renewal = changed('Active', { from: fromNow(active) });
+    expect(step(active, renewal, LATER).status).toBe('Active');
+    for (const meanwhile of [
+      deprecated,
+      nextSimulation(active, changed('Active', { bound: sha256('other') }), AT),
+      nextSimulation(active, changed('Active'), AT),
+    ])
+      await expectRefusal('ACT_CHANGED', () => step(meanwhile, renewal, LATER));
+    await expectRefusal('ACT_CHANGED', () => step(null, changed('Draft', { from: fromNow(draft()) }), AT));
   });
 
   it('an activation, and no other act, binds what runs', async () => {

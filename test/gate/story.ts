@@ -1,6 +1,6 @@
 import { type Digest, sha256 } from '../../src/canonical/digest.ts';
 import type { Body } from '../../src/event/event.ts';
-import { type IntentEvent, next as step } from '../../src/gate/next.ts';
+import { type IntentEvent, next as step, undoesNow } from '../../src/gate/next.ts';
 import type { IntentState } from '../../src/gate/state.ts';
 import type { Authorities } from '../../src/identity/delegation.ts';
 import { principalWith } from '../support/principal.ts';
@@ -148,9 +148,9 @@ export function ordered(over: Partial<Body<'order.given'>> = {}): IntentEvent {
   return { kind: 'order.given', subject: ID, body };
 }
 
-/** The state machine. What is issued was ordered just before, unless it is known already. */
+/** The state machine. What is issued was ordered just before, unless it is known already. Who rolls back looked just now. */
 export function next(state: IntentState | null, event: IntentEvent, at: string): IntentState {
-  if (event.kind !== 'capability.issued') return step(state, event, at);
+  if (event.kind !== 'capability.issued') return step(state, asSeen(state, event), at);
   const { capability_id: order_id, attempt, hash, effect_digest, action, expires_at } = event.body;
   const known = state?.capabilities.some(({ capability_id }) => capability_id === order_id);
   const { approvers } = event.body;
@@ -262,6 +262,7 @@ export function announced(journal: Digest, execution_id = RUN): IntentEvent {
 
 export function undoing(round = 1): IntentEvent {
   const body = {
+    undoes: { status: 'succeeded' as const, manifest: null, journal: null },
     execution_id: RUN,
     round,
     checkpoints: [],
@@ -289,4 +290,11 @@ export function expired(gives_up_undo: boolean, execution_id = RUN): IntentEvent
 
 export function fold(...events: IntentEvent[]): IntentState {
   return events.reduce<IntentState | null>((state, event) => next(state, event, AT), null)!;
+}
+
+function asSeen(state: IntentState | null, event: IntentEvent): IntentEvent {
+  const run = state?.runs.at(-1);
+  if (event.kind !== 'rollback.claimed' || !run) return event;
+  const undoes = undoesNow(state!, run) as Body<'rollback.claimed'>['undoes'];
+  return { ...event, body: { ...event.body, undoes } };
 }

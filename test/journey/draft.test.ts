@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Draft, Keyturn, type Proof, rehearseAct } from '../../src/keyturn.ts';
+import { type Draft, Keyturn, type Proof, Rehearsal, rehearseAct } from '../../src/keyturn.ts';
 import { SIMULATIONS, writeSimulation } from '../agent/agent-place.ts';
 import { freshSigner } from '../support/keys.ts';
 import { sizeOf } from '../support/ledger.ts';
@@ -54,6 +54,27 @@ describe('an act whose proof comes from elsewhere', () => {
       await elsewhereSigned(p, act);
       expect(await sizeOf(p.keyturn), name).toBeGreaterThan(size);
     }
+  });
+
+  it('goes by the acts that are drawn up before it for the same touch', async () => {
+    const p = await authority();
+    const { public_key } = freshSigner('scout');
+    const earlier = new Rehearsal();
+    const drawn = (act: Acting) => p.keyturn.draft({ ...p.ada, earlier }, act);
+    const agent = { name: 'scout', principal: 'agent', public_key } as const;
+    const token = { name: 'scout', digest: 'ab'.repeat(32), reason: 'a test' };
+    await expectRefusal('PRINCIPAL_UNKNOWN', () =>
+      drawn((signer) => p.keyturn.agents.addToken({ ...token, signer })),
+    );
+    await drawn((signer) => p.keyturn.people.enrol({ ...agent, signer }));
+    await drawn((signer) => p.keyturn.agents.addToken({ ...token, signer }));
+    await drawn((signer) => p.keyturn.people.revoke({ name: 'scout', reason: 'a test', signer }));
+    await expectRefusal('KEY_REVOKED', () =>
+      drawn((signer) => p.keyturn.people.revoke({ name: 'scout', reason: 'again', signer })),
+    );
+    await expectRefusal('KEY_REVOKED', () =>
+      drawn((signer) => p.keyturn.agents.addToken({ ...token, digest: 'cd'.repeat(32), signer })),
+    );
   });
 
   it('makes no key of this host while it is drawn up or rehearsed', async () => {

@@ -30,6 +30,19 @@ function act<K extends SignedKind>(kind: K, subject: string, facts: object, by: 
   return signedAt(origin, kind, subject, facts as never, signer, new Date(NOON));
 }
 
+/** How it stood, where it goes from a draft to active and from there to what ends it. */
+export const stood = (status: Body<'simulation.changed'>['status']) => ({
+  status,
+  bound: status === 'Active' ? sha256('bound') : null,
+  expires_at: null,
+});
+const FROM = {
+  Draft: () => null,
+  Active: () => stood('Draft'),
+  Deprecated: () => stood('Active'),
+  Disabled: () => stood('Active'),
+};
+
 export function changed(
   status: Body<'simulation.changed'>['status'],
   by = 'ada',
@@ -45,6 +58,7 @@ export function changed(
     bound: status === 'Active' ? sha256('bound') : null,
     own_delegation: null,
     replaces: null,
+    from: FROM[status](),
     expires_at: null,
     reason: 'wanted',
   };

@@ -15,6 +15,7 @@ import {
   of,
   offers,
   runs,
+  stood,
 } from './agent-facts.ts';
 import { randomStories } from './agent-stories.ts';
 import { simulationContract } from './contract-simulation.ts';
@@ -154,7 +155,12 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
       await store.commit({ events: [changed('Deprecated')] });
       const commit = { events: [dispatchOf(one)] };
       await expectRefusal('SIMULATION_NOT_ACTIVE', () => store.commit(commit));
-      await store.commit({ events: [changed('Disabled'), changed('Draft', 'ada', { version: 2 })] });
+      await store.commit({
+        events: [
+          changed('Disabled', 'ada', { from: stood('Deprecated') }),
+          changed('Draft', 'ada', { version: 2, from: stood('Disabled') }),
+        ],
+      });
       await store.commit({ events: [changed('Active', 'ada', { version: 2 })] });
       await expectRefusal('SIMULATION_NOT_ACTIVE', () => store.commit(commit));
       const steps = [step(one.step_id, { simulation: 'user.unheard', confirmation_required: false })];
@@ -234,7 +240,12 @@ export function agentContract(name: string, place: () => Promise<Place>): void {
       await store.commit({ events: [changed('Deprecated')] });
       const claim = () => store.commit({ events: [claimed(one.intent_id)] });
       await expectRefusal('SIMULATION_NOT_ACTIVE', claim);
-      await store.commit({ events: [changed('Disabled'), changed('Draft', 'ada', { version: 2 })] });
+      await store.commit({
+        events: [
+          changed('Disabled', 'ada', { from: stood('Deprecated') }),
+          changed('Draft', 'ada', { version: 2, from: stood('Disabled') }),
+        ],
+      });
       await store.commit({ events: [changed('Active', 'ada', { version: 2 })] });
       await expectRefusal('SIMULATION_NOT_ACTIVE', claim);
       expect(await store.find('intent', one.intent_id)).toMatchObject({ status: 'approved', runs: [] });

@@ -3,7 +3,7 @@ import { sha256 } from '../../src/canonical/digest.ts';
 import type { Event } from '../../src/event/event.ts';
 import type { Store } from '../../src/store/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
-import { asked, changed, told, waived } from './agent-facts.ts';
+import { asked, changed, stood, told, waived } from './agent-facts.ts';
 import { delegation, takenBack } from './facts.ts';
 import { codeOf, governance, governed, type Place } from './place.ts';
 
@@ -58,7 +58,10 @@ export function simulationContract(name: string, place: () => Promise<Place>): v
       await store.commit({ events: [changed('Draft'), changed('Active')] });
       const delete_1 = { simulation: 'user.delete' };
       await store.commit({
-        events: [changed('Draft', 'ada', delete_1), changed('Disabled', 'ada', delete_1)],
+        events: [
+          changed('Draft', 'ada', delete_1),
+          changed('Disabled', 'ada', { ...delete_1, from: stood('Draft') }),
+        ],
       });
       await store.commit({ events: [asked('mia'), asked('leo', 'order pizza'), asked('leo')] });
       expect((await store.all('simulation')).map(({ simulation, status }) => [simulation, status])).toEqual([

@@ -5,7 +5,8 @@ import type { Event } from '../../src/event/event.ts';
 import { EntryReader } from '../../src/fold/ledger.ts';
 import { GENESIS, openEntry, type SealedEntry } from '../../src/ledger/entry.ts';
 import { limits } from '../../src/limits.ts';
-import type { EntryPage, Page } from '../../src/store/store.ts';
+import { Rehearsal } from '../../src/store/rehearsal.ts';
+import type { Commit, EntryPage, Page } from '../../src/store/store.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { authorityContract } from './contract-authority.ts';
 import { credentialContract } from './contract-credential.ts';
@@ -35,6 +36,7 @@ import {
   allEntries,
   codeOf,
   governed,
+  NOON,
   type Place,
   plain,
   reopen,
@@ -149,6 +151,31 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       await expectRefusal('SHAPE_INVALID', () => store.commit({ claims: ['a'], events: [] }));
       await expectRefusal('SHAPE_INVALID', () => store.commit({ claims: [''], events: [proposed()] }));
       expect(await store.tip()).toMatchObject({ size: BEGUN });
+    });
+
+    it('is rehearsed with the answer that it would have, one behind the other, and nothing is written', async () => {
+      const { store } = await withHumans(await place(), 'ada', 'bo');
+      const bytes = Buffer.from('content');
+      const digest = sha256(bytes);
+      await store.commit({ claims: ['c'], events: [proposed()], objects: [bytes] });
+      const before = await store.tip();
+      const rehearsal = new Rehearsal();
+      const rehearse = (commit: Commit) => rehearsal.add(store, commit, NOON);
+      const enrols = { claims: ['d'], events: [enrolledAgent('scout', 'ada')] };
+      const erases = { events: [erased(digest, 'ada')], erase: [digest] };
+      const taken = { ...enrols, claims: ['c'] };
+      const unkept = { events: [erased(DIGEST, 'ada')], erase: [DIGEST] };
+      await expectRefusal('CLAIM_TAKEN', () => rehearse(taken));
+      await expectRefusal('CLAIM_TAKEN', () => store.commit(taken));
+      await expectRefusal('OBJECT_MISSING', () => rehearse(unkept));
+      await expectRefusal('OBJECT_MISSING', () => store.commit(unkept));
+      await rehearse(enrols);
+      await expectRefusal('PRINCIPAL_EXISTS', () => rehearse({ events: enrols.events }));
+      await expectRefusal('CLAIM_TAKEN', () => rehearse({ claims: ['d'], events: [revoked('bo', 'ada')] }));
+      await rehearse(erases);
+      expect(await store.tip()).toEqual(before);
+      await store.commit(enrols);
+      await store.commit(erases);
     });
 
     it('refuses an entry that is larger than an entry may be', async () => {

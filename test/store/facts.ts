@@ -97,11 +97,16 @@ export function uncontrolled(name: string, by: string): Event<'control_key.revok
 }
 
 /** The name stands for the key of a host, which runs what is ordered for "here" unless told. */
-export function hosted(name: string, by: string, as = 'here'): Event<'executor.added'> {
+export function hosted(
+  name: string,
+  by: string,
+  as = 'here',
+  replaces: Body<'executor.added'>['replaces'] = null,
+): Event<'executor.added'> {
   return act(
     'executor.added',
     'system',
-    { public_key: keyOf(name), name: as, labels: [], reason: 'a machine' },
+    { public_key: keyOf(name), name: as, labels: [], replaces, reason: 'a machine' },
     by,
   );
 }

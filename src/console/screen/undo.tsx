@@ -110,7 +110,7 @@ function Undo({ id }: { readonly id: string }) {
                         'rollback.claimed',
                         intent_id,
                         { execution_id: id, reason },
-                        { fixed: { checkpoints: [], except: [] }, free: ['round'] },
+                        { fixed: { checkpoints: [], except: [] }, free: ['round', 'undoes'] },
                       )
                     }
                   />

@@ -2,10 +2,10 @@ import type { Digest } from '../../canonical/digest.ts';
 import type { Row, RowName } from '../../fold/row.ts';
 import { GENESIS } from '../../ledger/entry.ts';
 import { refuse } from '../../refusal.ts';
-import type { Tip } from '../store.ts';
+import { ALWAYS } from '../loaded-rows.ts';
+import type { FoundRows, Tip, Wanted } from '../store.ts';
 import { RAN, type Ran, requireReady } from './begin.ts';
 import type { Connection, PreparedQuery } from './connection.ts';
-import { ALWAYS, type FoundRows, type Wanted } from './loaded-rows.ts';
 import { isStorable, stateOf, type Tenant } from './rows.ts';
 
 /** Where the rows of a decision are: in the store, or in the fresh tables of a rebuild. */

@@ -1,8 +1,8 @@
 import type { Digest } from '../../canonical/digest.ts';
 import { refuse } from '../../refusal.ts';
+import type { BatchDraft } from '../draft.ts';
 import type { Backend } from './begin.ts';
 import type { Connection } from './connection.ts';
-import type { BatchDraft } from './draft.ts';
 import { lockEnd } from './load.ts';
 import type { Tenant } from './rows.ts';
 import { together } from './together.ts';

@@ -11,11 +11,12 @@ import {
   type HeldObject,
   type Page,
   type PagedRow,
+  type RowRef,
   requireEntryPage,
   requirePage,
 } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { isStorable, type RowRef, stateOf, type Tenant } from './rows.ts';
+import { isStorable, stateOf, type Tenant } from './rows.ts';
 
 /** The hash of the second entry, which covers the first: no other ledger has it. Null while the ledger has no founder. */
 export const FOUNDING =

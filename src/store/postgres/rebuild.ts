@@ -10,12 +10,12 @@ import { refuse } from '../../refusal.ts';
 import { inEntry } from '../adopt.ts';
 import { type AgentRow, agentRows } from '../agent-tables.ts';
 import { type RowToWrite, rowToWrite } from '../decide.ts';
+import { decidedOn, type LoadedRows, loadedRowsOf, refOf } from '../loaded-rows.ts';
 import { restsIn } from '../rests.ts';
-import type { Rebuild, Tip } from '../store.ts';
+import type { Rebuild, Tip, Wanted } from '../store.ts';
 import { agentDifferences, FRESH_AGENT_TABLES, insertFreshAgentRows, replaceAgentRows } from './agent.ts';
 import type { Connection } from './connection.ts';
 import { END, type EndRow, load, lockEnd } from './load.ts';
-import { type LoadedRows, loadedRowsOf, NotLoaded, type Wanted } from './loaded-rows.ts';
 import { type Resting, requireRested } from './rested-objects.ts';
 import type { Tenant } from './rows.ts';
 import { ROW_CHANGES } from './write.ts';
@@ -166,29 +166,28 @@ async function foldBatch(
   batch: readonly Opened[],
 ): Promise<void> {
   const refs = batch.flatMap(({ event }) => rowsNamedBy(event));
-  let wanted: Wanted = {
-    rows: new Map(refs.map((ref) => [ref.join(' '), ref])),
+  const loadFresh = (wanted: Wanted) => load(db, tenant, wanted, 'pg_temp');
+  const wanted = {
+    rows: new Map(refs.map((ref) => [refOf(ref), ref])),
     claims: batch.flatMap(({ entry }) => entry.claims),
     objects: [],
   };
-  for (;;) {
-    loaded.learn(wanted, await load(db, tenant, wanted, 'pg_temp'));
-    const resting: Resting[] = [];
-    try {
-      const folded = foldEntries(tenant, loaded, batch, resting);
-      await requireRested(db, tenant, resting, takes_lost);
-      await store(db, tenant, folded);
-      loaded.absorb(folded.rows.map(({ row }) => row));
-      return loaded.trim();
-    } catch (error) {
-      if (error instanceof NotLoaded) {
-        wanted = error.wanted;
-        continue;
-      }
-      // One before it may rest on an object that says something else, and is the first that is wrong.
-      await requireRested(db, tenant, resting, takes_lost);
-      throw error;
-    }
+  loaded.learn(wanted, await loadFresh(wanted));
+  let resting: Resting[] = [];
+  const decide = () => {
+    resting = [];
+    return foldEntries(tenant, loaded, batch, resting);
+  };
+  try {
+    const folded = await decidedOn(loaded, decide, loadFresh);
+    await requireRested(db, tenant, resting, takes_lost);
+    await store(db, tenant, folded);
+    loaded.absorb(folded.rows.map(({ row }) => row));
+    loaded.trim();
+  } catch (error) {
+    // One before it may rest on an object that says something else, and is the first that is wrong.
+    await requireRested(db, tenant, resting, takes_lost);
+    throw error;
   }
 }
 

@@ -4,6 +4,8 @@ import { Recent } from '../../canonical/recent.ts';
 import type { RowName, States } from '../../fold/row.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
+import { refOf } from '../loaded-rows.ts';
+import type { RowRef } from '../store.ts';
 
 /** A tenant of this database: its name in entries, and its number in keys. */
 export interface Tenant {
@@ -12,10 +14,6 @@ export interface Tenant {
   /** The hash of its second entry when it was opened, null if it had none: another server has another one. */
   readonly founding: Digest | null;
 }
-
-export type RowRef<N extends RowName = RowName> = readonly [name: N, key: string];
-
-export const refOf = (ref: RowRef) => ref.join(' ');
 
 /** No text in the store has other characters than these, so looking for one that has would only make an error. */
 export function isStorable(text: string): boolean {

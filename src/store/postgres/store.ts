@@ -1,10 +1,11 @@
 import { type Digest, isDigest, sha256 } from '../../canonical/digest.ts';
 import { rememberedKeys } from '../../canonical/ed25519.ts';
-import { originFrom } from '../../fold/ledger.ts';
+import { originFrom, verifierOf } from '../../fold/ledger.ts';
 import { refuse } from '../../refusal.ts';
 import { allClaims, type CheckedCommit, checkCommit } from '../decide.ts';
 import { cutCommits, groupCommit } from '../group.ts';
-import { type Receipt, type Store, walkEntries, walkObjects } from '../store.ts';
+import { refOf } from '../loaded-rows.ts';
+import { type Receipt, type RowRef, type Store, walkEntries, walkObjects } from '../store.ts';
 import { parseAddress } from './address.ts';
 import { adopterOf } from './adopt.ts';
 import { readAgentCurrent, readAgentLedger } from './agent.ts';
@@ -13,7 +14,7 @@ import type { SessionOptions } from './begin.ts';
 import { chainOf } from './chain.ts';
 import { BUSY_ms, type Connection, connect } from './connection.ts';
 import { mapped } from './failure.ts';
-import { loadEnd } from './load.ts';
+import { load, loadEnd } from './load.ts';
 import { noncesOf } from './nonce.ts';
 import { followersOf, notifierOf } from './notify.ts';
 import {
@@ -32,7 +33,7 @@ import {
   refuseObject,
 } from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
-import { isStorable, type RowRef, refOf, rememberedStates, requireKeysFit, type Tenant } from './rows.ts';
+import { isStorable, rememberedStates, requireKeysFit, type Tenant } from './rows.ts';
 import { grantTo, MIGRATIONS, migrate, readVersion, requireApplication, requireSameStore } from './schema.ts';
 import { serviceStateOf } from './service-state.ts';
 import { sessionOf } from './session.ts';
@@ -206,7 +207,8 @@ function storeOf(
     commit: async (commit) => {
       requireOpen();
       requireWritable();
-      const checked = checkCommit(commit, tenant.name, known ?? (await origin()), keyOf);
+      const ledger = known ?? (await origin());
+      const checked = checkCommit(commit, verifierOf(tenant.name, ledger, keyOf), keyOf);
       requireKeysFit(allClaims(checked), checked.events);
       const receipt = await group.ask(checked);
       known ??= originFrom(checked.events[0]!, tenant.name);
@@ -230,6 +232,7 @@ function storeOf(
     },
     objects: () => walkObjects((after) => read((db) => readObjects(db, tenant, after))),
     tip: () => tip('tip'),
+    look: (wanted) => read((db) => load(db, tenant, wanted)),
     entry,
     entries: (from) => walkEntries((seq) => read((db) => readEntries(db, tenant, seq)), from),
     entriesOf: (subject) => read((db) => readEntriesOf(db, tenant, subject)),

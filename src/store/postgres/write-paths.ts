@@ -1,21 +1,21 @@
 import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { CheckedCommit, StoredLedger } from '../decide.ts';
-import type { Tip } from '../store.ts';
-import { RAN, type Ran, requireReady } from './begin.ts';
-import type { Connection } from './connection.ts';
-import { type BatchDraft, draftBatch } from './draft.ts';
-import { isNo, isTaken } from './failure.ts';
-import { type End, load, loadEnd, lockEnd } from './load.ts';
+import { type BatchDraft, draftBatch } from '../draft.ts';
 import {
   areProven,
+  decidedOn,
   type LoadedRows,
   loadedRowsOf,
   type MissedRows,
   NotLoaded,
-  type Wanted,
   wantedOf,
-} from './loaded-rows.ts';
+} from '../loaded-rows.ts';
+import type { Tip, Wanted } from '../store.ts';
+import { RAN, type Ran, requireReady } from './begin.ts';
+import type { Connection } from './connection.ts';
+import { isNo, isTaken } from './failure.ts';
+import { type End, load, loadEnd, lockEnd } from './load.ts';
 import type { Tenant } from './rows.ts';
 import { together } from './together.ts';
 import { writeBatch } from './write.ts';
@@ -172,7 +172,15 @@ export async function lockedly(
     const later = work.join?.();
     if (later) loaded.learn(later, await load(db, tenant, later));
     generation = end.generation;
-    draft = await decided(db, tenant, work, end.tip, timeOf(db, clock), loaded, missed);
+    const at = timeOf(db, clock);
+    draft = await decidedOn(
+      loaded,
+      () => work.draft(end.tip, at, loaded.ledger),
+      (more) => {
+        missed.add(more);
+        return load(db, tenant, more);
+      },
+    );
     if (draft.entries.length === 0) await db.ask({ text: 'ROLLBACK' });
   } catch (error) {
     if (!db.isLost()) await db.ask({ text: 'ROLLBACK' }).catch(() => undefined);
@@ -184,26 +192,6 @@ export async function lockedly(
 
 function isEnd({ tip, generation }: KnownChain, end: End): boolean {
   return tip.size === end.tip.size && tip.last === end.tip.last && generation === end.generation;
-}
-
-async function decided(
-  db: Connection,
-  tenant: Tenant,
-  work: Work,
-  tip: Tip,
-  at: string,
-  loaded: LoadedRows,
-  missed: MissedRows,
-): Promise<BatchDraft> {
-  for (;;) {
-    try {
-      return work.draft(tip, at, loaded.ledger);
-    } catch (error) {
-      if (!(error instanceof NotLoaded)) throw error;
-      missed.add(error.wanted);
-      loaded.learn(error.wanted, await load(db, tenant, error.wanted));
-    }
-  }
 }
 
 async function writeAndCommit(

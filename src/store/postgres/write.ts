@@ -3,10 +3,10 @@ import { erasedClaim } from '../../gate/claims.ts';
 import { insertFrom } from '../agent-sql.ts';
 import { type AgentTable, TABLES } from '../agent-tables.ts';
 import type { CheckedCommit } from '../decide.ts';
+import type { BatchDraft } from '../draft.ts';
 import { agentValues, typesOf } from './agent.ts';
 import { READY } from './begin.ts';
 import type { Connection, PreparedQuery } from './connection.ts';
-import type { BatchDraft } from './draft.ts';
 import type { Tenant } from './rows.ts';
 
 /**

@@ -6,7 +6,8 @@ import { GENESIS } from '../../ledger/entry.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { StoredLedger } from '../decide.ts';
-import type { Tip } from '../store.ts';
+import { ALWAYS, refOf } from '../loaded-rows.ts';
+import type { FoundRows, RowRef, Tip, Wanted } from '../store.ts';
 import type { Database } from './database.ts';
 import { readAll, readListed } from './lists.ts';
 import { ledgerOf, type Tenant } from './rows.ts';
@@ -24,6 +25,8 @@ export interface KnownRows {
   readonly ledger: StoredLedger;
   /** What a row holds now, frozen: the next commit is judged by it. */
   state<N extends RowName>(name: N, key: string): States[N] | null;
+  /** What a decision would look at now. */
+  look(wanted: Wanted): FoundRows;
   /** The same of all rows of a kind that has few, oldest first. */
   all<N extends ListedRow>(name: N): States[N][];
   /** What this connection has written by now. */
@@ -39,7 +42,6 @@ export function knownOf(db: Database, tenant: Tenant): KnownRows {
   const stored = ledgerOf(db, tenant);
   const rows = new Map<string, Row | null>();
   const lists = new Map<RowName, readonly unknown[]>();
-  const refOf = (name: RowName, key: string) => `${name} ${key}`;
   let known: Tip | null = null;
   let listed: number | null = null;
   let is_newest = false;
@@ -90,7 +92,7 @@ export function knownOf(db: Database, tenant: Tenant): KnownRows {
   const ledger: StoredLedger = {
     ...stored,
     row: <N extends RowName>(name: N, key: string) => {
-      const ref = refOf(name, key);
+      const ref = refOf([name, key]);
       const found = rows.get(ref);
       if (found !== undefined) return found as Row<N> | null;
       const read = stored.row(name, key);
@@ -99,11 +101,22 @@ export function knownOf(db: Database, tenant: Tenant): KnownRows {
     },
   };
 
+  function found(wanted: Wanted): FoundRows {
+    look();
+    const refs: RowRef[] = [...ALWAYS].map((name) => [name, 'system'] as const);
+    refs.push(...wanted.rows.values());
+    return {
+      rows: refs.flatMap(([name, key]) => ledger.row(name, key) ?? []),
+      claims: new Set(wanted.claims.filter(ledger.isClaimed)),
+      objects: new Set(wanted.objects.filter(ledger.holdsObject)),
+    };
+  }
+
   function absorb(tip: Tip, written: Iterable<Row>): void {
     writes++;
     known = tip;
     for (const row of written) {
-      rows.set(refOf(row.name, row.key), row);
+      rows.set(refOf([row.name, row.key]), row);
       lists.delete(row.name);
     }
   }
@@ -120,6 +133,7 @@ export function knownOf(db: Database, tenant: Tenant): KnownRows {
     },
     ledger,
     state,
+    look: found,
     all,
     absorb,
     absorbLists: (end) => {

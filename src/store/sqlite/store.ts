@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { rememberedKeys } from '../../canonical/ed25519.ts';
-import { originFrom } from '../../fold/ledger.ts';
+import { originFrom, verifierOf } from '../../fold/ledger.ts';
 import { refuse } from '../../refusal.ts';
 import { openForeign } from '../adopt.ts';
 import { checkCommit } from '../decide.ts';
@@ -86,7 +86,7 @@ function storeOf(db: Database, path: string, tenant: Tenant, clock: () => Date, 
     origin: () => begun,
     commit: async (commit) => {
       requireWritable();
-      const checked = checkCommit(commit, tenant.name, origin(), keyOf);
+      const checked = checkCommit(commit, verifierOf(tenant.name, origin(), keyOf), keyOf);
       const receipt = await group.ask(checked);
       begun ??= originFrom(checked.events[0]!, tenant.name);
       return receipt;
@@ -107,6 +107,7 @@ function storeOf(db: Database, path: string, tenant: Tenant, clock: () => Date, 
       db.requireThere();
       return db.run(known.tip);
     },
+    look: async (wanted) => db.run(() => known.look(wanted)),
     entry: async (seq) => db.run(() => readEntry(db, tenant, seq)),
     entries: (from) => walkEntries(async (seq) => db.run(() => readEntries(db, tenant, seq)), from),
     entriesOf: async (subject) => db.run(() => readEntriesOf(db, tenant, subject)),

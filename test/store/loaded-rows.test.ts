@@ -1,17 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { verifierOf } from '../../src/fold/ledger.ts';
 import type { Row } from '../../src/fold/row.ts';
 import { limits } from '../../src/limits.ts';
 import { checkCommit } from '../../src/store/decide.ts';
+import { draftBatch } from '../../src/store/draft.ts';
 import { groupCommit } from '../../src/store/group.ts';
-import { draftBatch } from '../../src/store/postgres/draft.ts';
-import {
-  areProven,
-  loadedRowsOf,
-  MissedRows,
-  NotLoaded,
-  wantedOf,
-} from '../../src/store/postgres/loaded-rows.ts';
+import { areProven, loadedRowsOf, MissedRows, NotLoaded, wantedOf } from '../../src/store/loaded-rows.ts';
 import { begun, claimed, DIGEST, enrolled, erased, issued, ORIGIN, proposed, refused } from './facts.ts';
 import { NOON } from './place.ts';
 
@@ -43,8 +38,7 @@ describe('what a decision looks at', () => {
     const id = randomUUID();
     const commit = checkCommit(
       { events: [begun(), enrolled('ada'), proposed(id, { proposer: 'ada' })] },
-      'default',
-      null,
+      verifierOf('default', null),
     );
     const draft = draftBatch('default', [commit], EMPTY, NOON, ledger);
     const made = draft.rows.map(({ row }) => row);
@@ -57,7 +51,7 @@ describe('what a decision looks at', () => {
     const id = randomUUID();
     const events = [...issued(id, 'ada'), claimed(id), refused(id), erased(DIGEST, 'ada')];
     const { rows, claims, objects } = wantedOf([
-      checkCommit({ claims: ['c'], events, erase: [DIGEST] }, 'default', ORIGIN),
+      checkCommit({ claims: ['c'], events, erase: [DIGEST] }, verifierOf('default', ORIGIN)),
     ]);
     const names = [...rows.values()].map(([name]) => name).toSorted();
     expect(names).toEqual(['capability', 'dispatched', 'execution', 'intent', 'principal']);

@@ -1,5 +1,5 @@
-import { LedgerOverlay } from '../../fold/ledger.ts';
-import type { AgentRow } from '../agent-tables.ts';
+import { LedgerOverlay } from '../fold/ledger.ts';
+import type { AgentRow } from './agent-tables.ts';
 import {
   type CheckedCommit,
   type Claim,
@@ -8,10 +8,10 @@ import {
   type RowToWrite,
   refuseTaken,
   type StoredLedger,
-} from '../decide.ts';
-import type { BatchAnswer } from '../group.ts';
-import type { Receipt, Tip } from '../store.ts';
+} from './decide.ts';
+import type { BatchAnswer } from './group.ts';
 import { NotLoaded } from './loaded-rows.ts';
+import type { Receipt, Tip } from './store.ts';
 
 /** All that one batch writes, decided and not yet written. */
 export interface BatchDraft {

@@ -1,18 +1,13 @@
-import type { Digest } from '../../canonical/digest.ts';
-import { type Event, isSigned } from '../../event/event.ts';
-import { PROJECTIONS, ROW_NAMES, rowsNamedBy } from '../../fold/projection.ts';
-import type { Row, RowName } from '../../fold/row.ts';
-import { delegationOf } from '../../identity/authority.ts';
-import { limits, postgresLimits } from '../../limits.ts';
-import { allClaims, type CheckedCommit, type StoredLedger } from '../decide.ts';
-import { type RowRef, refOf } from './rows.ts';
+import type { Digest } from '../canonical/digest.ts';
+import { type Event, isSigned } from '../event/event.ts';
+import { PROJECTIONS, ROW_NAMES, rowsNamedBy } from '../fold/projection.ts';
+import type { Row, RowName } from '../fold/row.ts';
+import { delegationOf } from '../identity/authority.ts';
+import { limits, postgresLimits } from '../limits.ts';
+import { allClaims, type CheckedCommit, type StoredLedger } from './decide.ts';
+import type { FoundRows, RowRef, Wanted } from './store.ts';
 
-/** What a decision wants to look at, besides what is always loaded. */
-export interface Wanted {
-  readonly rows: ReadonlyMap<string, RowRef>;
-  readonly claims: readonly string[];
-  readonly objects: readonly Digest[];
-}
+export const refOf = (ref: RowRef) => ref.join(' ');
 
 /**
  * Thrown by a decision that looks at what was not loaded: it is loaded, and the decision made again. No refusal, because
@@ -73,13 +68,6 @@ export class MissedRows {
   with(wanted: Wanted): Wanted {
     return { ...wanted, rows: new Map([...this.#rows, ...wanted.rows]) };
   }
-}
-
-/** What was found of it. */
-export interface FoundRows {
-  readonly rows: readonly Row[];
-  readonly claims: ReadonlySet<string>;
-  readonly objects: ReadonlySet<Digest>;
 }
 
 /** Rows of one moment, held in memory, so that a decision can look at them without waiting. */
@@ -166,6 +154,22 @@ export function loadedRowsOf(tenant: string): LoadedRows {
 function missing(wanted: Wanted): never {
   const gap = new NotLoaded(wanted);
   throw gap;
+}
+
+/** Decides on what is loaded; where that is too little, loads what the decision looked at and decides again. */
+export async function decidedOn<T>(
+  loaded: LoadedRows,
+  decide: () => T,
+  load: (wanted: Wanted) => Promise<FoundRows>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return decide();
+    } catch (error) {
+      if (!(error instanceof NotLoaded)) throw error;
+      loaded.learn(error.wanted, await load(error.wanted));
+    }
+  }
 }
 
 /** Whether each row that was presumed absent is one that the write makes: then its unique key is the proof. */
