@@ -69,6 +69,10 @@ describe('runs', () => {
     expect(await ids('--text', 'for a TEST')).toEqual([greeted.id]);
     expect(await ids('--intent', greeted.id.slice(0, 8))).toEqual([greeted.id]);
     expect(await ids('--executor', 'nowhere')).toEqual([]);
+    const { executors } = await project.inside(({ system }) => system.get());
+    const all = [failed.id, greeted.id];
+    for (const named of [executors[0]!.name, executors[0]!.public_key, executors[0]!.public_key.slice(0, 30)])
+      expect(await ids('--executor', named)).toEqual(all);
     expect((await project.run('runs', '--status', 'in-doubt')).stdout).toBe('No runs.\n');
     expect((await project.run('runs', '--limit', '1')).stdout).toMatch(
       /^There may be more: add --cursor \S+$/m,
