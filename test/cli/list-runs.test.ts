@@ -40,6 +40,12 @@ const cellsOf = (stdout: string) =>
     .split('\n')
     .map((row) => row.split(/ {2,}/));
 
+it('an order is called an order where it waits for its run', async () => {
+  const { stdout } = await project.run('status');
+  expect(stdout).toContain('Ordered and ready to run');
+  expect(stdout).not.toMatch(/granted/i);
+});
+
 describe('runs', () => {
   it('is a table with one row for each run, newest first, with its intent and its goal', async () => {
     const { stdout, stderr, code } = await project.run('runs');

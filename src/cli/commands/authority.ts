@@ -17,7 +17,7 @@ export const AUTHORITY: readonly Spec[] = [
       { flags: '--holder <who>', about: 'an agent, or a public key: only its holder can present it' },
       delegationId,
       agentKey,
-      { flags: '--out <file>', about: 'write the token to this new file, which only you can read' },
+      { flags: '--out <file>', about: 'write the capability to this new file, which only you can read' },
       as,
     ],
     examples: [
