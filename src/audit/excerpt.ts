@@ -1,8 +1,11 @@
 import type { Digest } from '../canonical/digest.ts';
+import { isUuid } from '../canonical/uuid.ts';
 import { parseEvent } from '../event/event.ts';
 import { disclosedBy } from '../gate/objects.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { VerifiedBundle } from '../ledger/prove.ts';
+import { journeyLimits } from '../limits.ts';
+import { refuse } from '../refusal.ts';
 import { requireContents } from '../story/contents.ts';
 import type { Expired, ReadObject } from '../story/tell.ts';
 import { type AuditedExport, type AuditOptions, auditContents } from './ledger.ts';
@@ -24,6 +27,8 @@ export function excerptOfProof({ subject, entries, objects }: VerifiedBundle): E
 export interface ExcerptRequest extends AuditOptions {
   /** What the entries must be about: the first of these that has any. Without it the newest. */
   readonly subjects: readonly string[];
+  /** Where none of them has any: the one intent whose id begins like this. */
+  readonly beginning?: string;
   readonly limit: number;
 }
 
@@ -37,17 +42,20 @@ export function excerptOfExport(
 
 async function readExcerpt(
   chunks: AsyncIterable<Uint8Array>,
-  { subjects, limit, ...options }: ExcerptRequest,
+  { subjects, beginning, limit, ...options }: ExcerptRequest,
   keeps: Keeps,
 ): Promise<Excerpt & { readonly verified: AuditedExport }> {
   const found = new Map<string, Entry[]>(subjects.map((subject) => [subject, []]));
+  const begun = new Map<string, Entry[]>();
   const newest: Entry[] = [];
   const objects = new Map<Digest, Uint8Array | null>();
   const expiries = new Map<Digest, Expired>();
   const all = requireContents();
   let wanted: ReadonlySet<Digest> | null = null;
   const entriesNow = () =>
-    subjects.length === 0 ? newest : ([...found.values()].find((entries) => entries.length > 0) ?? []);
+    subjects.length === 0
+      ? newest
+      : ([...found.values()].find((entries) => entries.length > 0) ?? onlyOne(begun, beginning));
   const verified = await auditContents(
     chunks,
     options,
@@ -57,6 +65,7 @@ async function readExcerpt(
         all.entry(entry);
         noteExpiry(expiries, entry);
         found.get(entry.subject)?.push(entry);
+        if (beginning !== undefined) noteBegun(begun, beginning, entry);
         newest.push(entry);
         if (newest.length > limit) newest.shift();
       },
@@ -69,6 +78,26 @@ async function readExcerpt(
     keeps,
   );
   return { verified, entries: entriesNow(), read: readerOf(verified.objects && objects, expiries) };
+}
+
+/** More candidates than are listed would only take memory. */
+function noteBegun(begun: Map<string, Entry[]>, beginning: string, entry: Entry): void {
+  const { subject } = entry;
+  if (
+    !begun.has(subject) &&
+    isUuid(subject) &&
+    subject.startsWith(beginning) &&
+    begun.size < journeyLimits.id_candidates
+  )
+    begun.set(subject, []);
+  begun.get(subject)?.push(entry);
+}
+
+function onlyOne(begun: ReadonlyMap<string, readonly Entry[]>, beginning = ''): readonly Entry[] {
+  const [only, ...others] = begun.values();
+  if (others.length > 0)
+    refuse('ID_AMBIGUOUS', `${begun.size} intents fit "${beginning}": ${[...begun.keys()].join(', ')}.`);
+  return only ?? [];
 }
 
 function readerOf(

@@ -47,7 +47,7 @@ export function agentPlanNamed({ plans }: ConversationAnswer, given: string): st
     refuse('USAGE', `--plan takes the id of a plan, or at least its first ${LEAST_DIGITS} hex digits.`);
   const [plan, other] = plans.filter(({ plan_id }) => plan_id.startsWith(given));
   if (!plan) return refuse('AGENT_TRANSITION_ILLEGAL', 'This conversation has no such plan.');
-  if (other) refuse('CLARIFICATION_NEEDED', 'Several plans begin with that: name the one by its whole id.');
+  if (other) refuse('ID_AMBIGUOUS', `Several plans fit "${given}": ${plan.plan_id}, ${other.plan_id}.`);
   return plan.plan_id;
 }
 

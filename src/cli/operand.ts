@@ -1,9 +1,10 @@
-import { isDigest } from '../canonical/digest.ts';
+import { isDigest, isDigestBeginning } from '../canonical/digest.ts';
 import { isIdBeginning, isUuid } from '../canonical/uuid.ts';
 import type { Request } from '../keyturn.ts';
 import { refuse } from '../refusal.ts';
 import type { Call } from './answer.ts';
 import type { Opened } from './project.ts';
+import { other } from './remote-other.ts';
 
 /** The first operand, as an id or its beginning. Checked before anything is opened: malformed input leaves no trace. */
 export function requireId({ operands: [id = ''] }: Call): string {
@@ -21,7 +22,10 @@ export async function meantBy(
   of: Request<'ids.find'>['of'],
   typed: string,
 ): Promise<string> {
-  return isUuid(typed) ? typed : (await keyturn.ids.find({ of, id: typed })).id;
+  if (isUuid(typed) || isDigest(typed)) return typed;
+  const { id } = await keyturn.ids.find({ of, id: typed });
+  // A service elsewhere could name what was never meant.
+  return id.startsWith(typed) ? id : other('which id was meant');
 }
 
 /** A public key, or its first characters. The keys of one kind begin alike: what follows that tells them apart. */
@@ -29,7 +33,12 @@ export function isKeyBeginning(public_key: string, typed: string): boolean {
   return typed.length >= 4 && public_key.startsWith(typed);
 }
 
+/** The first operand, as the digest of an object or its beginning. */
 export function requireDigest({ operands: [digest = ''] }: Call): string {
-  if (!isDigest(digest)) refuse('HASH_MALFORMED', 'The digest is not 64 lower-case hexadecimal characters.');
+  if (!isDigestBeginning(digest))
+    refuse(
+      'HASH_MALFORMED',
+      'A digest is lower-case hexadecimal: all 64 characters, or at least the first 4.',
+    );
   return digest;
 }

@@ -48,7 +48,7 @@ export async function requireConfirmed(
   if (typed === '') refuse('CONFIRMATION_DECLINED');
 }
 
-/** The answer to a question that ends with (y/n). What is neither is asked again, and then it is a no. */
+/** The answer to a question that ends with (y/n). Enter is a no. What is neither is asked again, and then it is a no. */
 export async function saysYes(terminal: Terminal, question: string, abort?: AbortSignal): Promise<boolean> {
   const expected = { isAnswer: isYesOrNo, wrong: 'That is neither y nor n.', ...(abort && { abort }) };
   try {
@@ -59,4 +59,4 @@ export async function saysYes(terminal: Terminal, question: string, abort?: Abor
   }
 }
 
-const isYesOrNo = (typed: string) => /^(y|yes|n|no)$/i.test(typed);
+const isYesOrNo = (typed: string) => /^(y|yes|n|no|)$/i.test(typed);

@@ -42,6 +42,10 @@ export interface OptionSpec {
 /** `check` and `run` take the whole id: 000 and 001 fix their form. */
 export const wholeId: Operand = { name: '<id>', about: 'the id of the intent' };
 export const id: Operand = { name: '<id>', about: 'the id of the intent, or its first 4 or more characters' };
+export const execution: Operand = {
+  name: '<execution>',
+  about: 'the id of the execution, or its first 4 or more characters',
+};
 export const hash: Operand = { name: '<hash>', about: 'the hash of the intent' };
 export const as: OptionSpec = {
   flags: '--as <human>',
@@ -78,7 +82,7 @@ export const ofIntent: OptionSpec = {
 /** A delegate acts with its own key, in the place of a human. */
 export const delegationId: OptionSpec = {
   flags: '--delegation <id>',
-  about: 'the delegation that allows it',
+  about: 'the delegation that allows it: its id, or its first 4 or more characters',
 };
 export const agentKey: OptionSpec = {
   flags: '--agent-key <file>',

@@ -188,7 +188,7 @@ export const deciding = {
     open_to: 'people',
     refuses: ['INTENT_NOT_FOUND', 'ALREADY_EXECUTED'],
     about:
-      'What a grant would be about, before it is signed. What it refuses is recorded as the grant would be.',
+      'What an order would be about, before it is signed. What it refuses is recorded as that of the order would be.',
     input: offerAsked,
     output: () =>
       z.strictObject({

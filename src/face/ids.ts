@@ -11,7 +11,7 @@ export const ids = {
     about: 'The whole id of what begins like this. Refused where none does, and where several do.',
     input: () =>
       z.strictObject({
-        of: z.enum(['intent', 'execution', 'capability', 'delegation', 'conversation']),
+        of: z.enum(['intent', 'execution', 'capability', 'delegation', 'conversation', 'object']),
         /** At least 4 characters. */
         id: z.string().max(limits.id_chars),
       }),

@@ -65,6 +65,7 @@ function ownStore(store: Store, proposer: string): Store {
     system: hidden,
     // A caller who has a digest got it from a row or an entry that is theirs.
     object: store.object,
+    objectsLike: hidden,
     objects: hidden,
     tip: store.tip,
     look: hidden,

@@ -38,7 +38,7 @@ export const planSpec = once(
     }) as unknown as z.ZodType<PlanSpec>,
 );
 const chosen = {
-  /** Ids of checkpoints; all of them when empty. */
+  /** Ids of checkpoints, of which `previewRollback` takes beginnings; all of them when empty. */
   checkpoints: z.array(z.string()).readonly().optional(),
   /** Paths that stay as they are. */
   except: z.array(z.string()).readonly().optional(),
@@ -49,6 +49,8 @@ const undone = once(() =>
   z
     .strictObject({
       execution_id: id,
+      /** Those that were chosen, by their whole ids; all of them when empty. */
+      checkpoints: z.array(z.string()).readonly(),
       status: z.enum(['rolled_back', 'stuck', 'preview']),
       paths: z
         .array(

@@ -38,7 +38,7 @@ async function countedName(context: Context, { intent_id, order }: Counted): Pro
   return ordered?.delegation ? ordered.by : (state?.proposer ?? null);
 }
 
-/** Whether a policy that judges a grant reads how many were issued before. */
+/** Whether a policy that judges an order reads how many were issued before. */
 export async function countsCapabilities({ rules }: Context, snapshot: Digest): Promise<boolean> {
   return readsPace((await rules(snapshot)).set.policies);
 }

@@ -1,21 +1,24 @@
+import { isDigestBeginning } from '../canonical/digest.ts';
 import { isIdBeginning } from '../canonical/uuid.ts';
 import type { Run } from '../gate/state.ts';
 import { journeyLimits } from '../limits.ts';
+import type { RollbackManifest } from '../plan/rollback/manifest.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 import { allIntents, goalOf } from './list.ts';
 
 /** What can be named by the beginning of its id. */
-export type Findable = 'intent' | 'execution' | 'capability' | 'delegation' | 'conversation';
+export type Findable = 'intent' | 'execution' | 'capability' | 'delegation' | 'conversation' | 'object';
 
 export interface FindRequest {
   readonly of: Findable;
-  /** The id, or its first characters. */
+  /** The id, or its first characters. That of an object is its digest. */
   readonly id: string;
 }
 
 /** The whole id. Refused where no id begins like this, and where several do. */
 export async function findId(context: Context, { of, id }: FindRequest): Promise<string> {
+  if (of === 'object') return objectLike(context, id);
   if (of === 'conversation') {
     // Callers choose these ids, so one can be the beginning of another.
     if (await context.store.find('agent', id)) return id;
@@ -33,12 +36,32 @@ export async function findId(context: Context, { of, id }: FindRequest): Promise
   return found[0] ?? refuse(UNKNOWN[of], `No ${of} has an id that begins with "${id}".`);
 }
 
+async function objectLike({ store }: Context, beginning: string): Promise<string> {
+  if (!isDigestBeginning(beginning))
+    refuse(
+      'HASH_MALFORMED',
+      'A digest is lower-case hexadecimal: all 64 characters, or at least the first 4.',
+    );
+  const found = await store.objectsLike(beginning, journeyLimits.id_candidates);
+  if (found.length > 1)
+    refuseAmbiguous(
+      'objects',
+      beginning,
+      found.map(({ digest, bytes }) => [digest, `${bytes} bytes`]),
+    );
+  return (
+    found[0]?.digest ??
+    refuse(UNKNOWN.object, `No stored object has a digest that begins with "${beginning}".`)
+  );
+}
+
 const UNKNOWN: Readonly<Record<Findable, ReasonCode>> = {
   intent: 'INTENT_NOT_FOUND',
   execution: 'EXECUTION_NOT_FOUND',
   capability: 'CAPABILITY_UNKNOWN',
   delegation: 'DELEGATION_UNKNOWN',
   conversation: 'AGENT_TRANSITION_ILLEGAL',
+  object: 'OBJECT_MISSING',
 };
 
 function requireBeginning(id: string): void {
@@ -60,7 +83,7 @@ function refuseAmbiguous(what: string, id: string, candidates: readonly Candidat
 }
 
 /** What tells the candidates apart: the goal, or who is meant. */
-async function aboutOf(context: Context, of: Findable, id: string): Promise<string> {
+async function aboutOf(context: Context, of: Exclude<Findable, 'object'>, id: string): Promise<string> {
   const { store } = context;
   if (of === 'conversation') return `of ${(await store.find('agent', id))?.user_id}`;
   if (of === 'delegation') return `to ${(await store.find('delegation', id))?.delegate}`;
@@ -68,6 +91,28 @@ async function aboutOf(context: Context, of: Findable, id: string): Promise<stri
   const state = await store.find('intent', intent_id);
   const goal = state && (await goalOf(context, state));
   return (goal ?? 'its goal cannot be read').slice(0, journeyLimits.shown_goal_chars);
+}
+
+/** The checkpoints of a run that are meant: each by its id, or by a beginning of it that fits only one. */
+export function checkpointsMeant(
+  manifest: Pick<RollbackManifest, 'checkpoints'> | null,
+  named: readonly string[],
+): string[] {
+  return named.map((id) => {
+    requireBeginning(id);
+    const found = (manifest?.checkpoints ?? []).filter((one) => one.checkpoint_id.startsWith(id));
+    const candidates = found.slice(0, journeyLimits.id_candidates);
+    if (found.length > 1)
+      refuseAmbiguous(
+        'checkpoints',
+        id,
+        candidates.map((one) => [one.checkpoint_id, one.file_path]),
+      );
+    return (
+      found[0]?.checkpoint_id ??
+      refuse('CHECKPOINT_UNKNOWN', `No checkpoint of this run has an id that begins with "${id}".`)
+    );
+  });
 }
 
 /** The run of a plan that was asked for last, instead of an id. */

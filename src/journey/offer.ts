@@ -29,8 +29,8 @@ export interface Offer {
 }
 
 /**
- * What a human looks at before signing a grant. Where the gate would say no in any case it says so now, before the human
- * types a passphrase, and that refusal is recorded as the one of the grant itself would be.
+ * What a human looks at before signing an order. Where the gate would say no in any case it says so now, before the human
+ * types a passphrase, and that refusal is recorded as the one of the order itself would be.
  */
 export async function offer(context: Context, request: OfferRequest): Promise<Offer> {
   const { intent_id, hash, by } = request;

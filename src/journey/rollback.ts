@@ -19,7 +19,7 @@ import { Refusal, refuse } from '../refusal.ts';
 import { provenState } from './audit.ts';
 import type { Context } from './context.ts';
 import { recordedUnlessRevoked, requireThisExecutor, stated, withOneKey } from './executor.ts';
-import { findRun } from './find.ts';
+import { checkpointsMeant, findRun } from './find.ts';
 import { atWork } from './life.ts';
 import { inPlanTurn } from './plan-turn.ts';
 import { seal } from './record.ts';
@@ -29,7 +29,7 @@ import { requireDead, requireLetGo } from './settle.ts';
 export interface RollbackRequest {
   /** What `findRun` understands. */
   readonly execution_id: string;
-  /** Ids of checkpoints; all of them when empty. */
+  /** Ids of checkpoints, of which a look takes beginnings; all of them when empty. */
   readonly checkpoints?: readonly string[];
   /** Paths that stay as they are. The human signs that they do. */
   readonly except?: readonly string[];
@@ -62,19 +62,23 @@ export async function previewRollback(
   context: Context,
   execution: string,
   { checkpoints = [], except = [], host_is_dead }: Chosen = {},
-): Promise<RollBackOutcome & { readonly execution_id: string }> {
+): Promise<Undone> {
   const found = await runToUndo(context, execution);
   const { state, run } = found;
   const { execution_id } = run;
-  if (ENDED.has(state.status)) return { ...NOTHING, execution_id };
+  if (ENDED.has(state.status)) return { ...NOTHING, execution_id, checkpoints: [] };
   await requireIdle(context, state, run, host_is_dead);
   await requireThisExecutor(context);
   const { effect, manifest } = await undoable(context, found);
-  if (manifest === null) return { ...NOTHING, execution_id, status: 'preview' };
-  const options = { ...optionsOf(context, run, effect, { checkpoints, except }), preview: true };
+  const meant = { execution_id, checkpoints: checkpointsMeant(manifest, checkpoints) };
+  if (manifest === null) return { ...NOTHING, ...meant, status: 'preview' };
+  const options = { ...optionsOf(context, run, effect, { ...meant, except }), preview: true };
   await requireSomeUndone(state, manifest, options);
-  return { ...(await rollBack(manifest, options)), execution_id };
+  return { ...(await rollBack(manifest, options)), ...meant };
 }
+
+/** What became of which run. `checkpoints` are those that were chosen, by their whole ids; all of them where there is none. */
+type Undone = RollBackOutcome & { readonly execution_id: string; readonly checkpoints: readonly string[] };
 
 type Chosen = Pick<RollbackRequest, 'checkpoints' | 'except' | 'host_is_dead'>;
 
@@ -82,17 +86,14 @@ type Chosen = Pick<RollbackRequest, 'checkpoints' | 'except' | 'host_is_dead'>;
  * Undo is part of what was approved: it needs a human's signature and no capability. It works on a success, a failure, a
  * run in doubt and a rollback that got stuck. Only what the plan itself left is replaced.
  */
-export async function rollback(
-  opened: Context,
-  request: RollbackRequest,
-): Promise<RollBackOutcome & { readonly execution_id: string }> {
+export async function rollback(opened: Context, request: RollbackRequest): Promise<Undone> {
   const context = withOneKey(opened);
   const { checkpoints = [], except = [], signer } = request;
   requireHuman(await context.store.find('principal', signer.name), signer.public_key);
   const found = await runToUndo(context, request.execution_id);
   const { state, run } = found;
   const { execution_id } = run;
-  if (ENDED.has(state.status)) return { ...NOTHING, execution_id };
+  if (ENDED.has(state.status)) return { ...NOTHING, execution_id, checkpoints };
   await requireIdle(context, state, run, request.host_is_dead);
   await requireThisExecutor(context);
   const { effect, manifest } = await undoable(context, found);
@@ -120,7 +121,7 @@ async function claimAndUndo(
   context: Context,
   { checkpoints = [], except = [], reason, signer }: RollbackRequest,
   { state, run, effect, manifest, options }: Undoable & { options: RollBackOptions | null },
-): Promise<RollBackOutcome & { readonly execution_id: string }> {
+): Promise<Undone> {
   const { execution_id } = run;
   const round = (state.rollback?.round ?? 0) + 1;
   const chosen = { checkpoints: [...checkpoints], except: [...new Set(except)] };
@@ -159,7 +160,8 @@ async function claimAndUndo(
     return context.store.commit({ events: [finished], objects: [report.bytes] });
   };
   const doubted = { ...withReason(outcome, new Refusal('EXECUTOR_REVOKED')), status: 'stuck' } as const;
-  return { ...(await recordedUnlessRevoked<RollBackOutcome>(record, outcome, doubted)), execution_id };
+  const told = await recordedUnlessRevoked<RollBackOutcome>(record, outcome, doubted);
+  return { ...told, execution_id, checkpoints };
 }
 
 const ENDED: ReadonlySet<IntentState['status']> = new Set<IntentState['status']>(['undone', 'rolled_back']);

@@ -91,7 +91,7 @@ async function violationNow(context: Context, watched: Watched, since_ms: number
   const { issued } = recorded;
   const order_lost = lostOrder(recorded, authorities, issued.at);
   if (order_lost) return by(order_lost);
-  // That time passes does not stop a run: an approval that counted at the grant counts until its key is revoked.
+  // That time passes does not stop a run: an approval that counted for the order counts until its key is revoked.
   const granted = standingOf(state, { ...moment, now: new Date(issued.at) });
   const lost = lostBy(issued.approvers, granted, authorities);
   if (lost) return by(lost);

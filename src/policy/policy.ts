@@ -201,7 +201,7 @@ export function speaksOf({ actions }: Policy, action: PolicyAction): boolean {
   return actions === null || actions.includes(action);
 }
 
-/** Whether the answer about a grant, or about a break-glass for it, can depend on how many capabilities were issued before. */
+/** Whether the answer about an order, or about a break-glass for it, can depend on how many capabilities were issued before. */
 export function readsPace(policies: readonly Policy[]): boolean {
   return policies.some(
     (policy) =>

@@ -78,7 +78,7 @@ export const authorityReasons = {
   CAPABILITY_USED: [
     3327,
     'The capability was used. It is good for one run.',
-    'A new attempt needs `keyturn retry` and a new grant.',
+    'A new attempt needs `keyturn retry` and a new order (`keyturn grant`).',
   ],
   CAPABILITY_UNKNOWN: [3328, 'This ledger has not issued that capability.', 'Check the id, or grant one.'],
   CAPABILITY_WRONG_AUDIENCE: [

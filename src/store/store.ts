@@ -208,6 +208,8 @@ export interface Store {
   system(): Promise<System>;
   /** The bytes, checked against their digest; OBJECT_MISSING when removed or lost, OBJECT_CORRUPT when not the same. */
   object(digest: Digest): Promise<Uint8Array>;
+  /** The stored objects whose digest begins with this text, in their order, at most `limit` of them. */
+  objectsLike(beginning: string, limit: number): Promise<HeldObject[]>;
   /** All stored objects, in the order of their digests, in batches. */
   objects(): AsyncIterable<readonly HeldObject[]>;
 

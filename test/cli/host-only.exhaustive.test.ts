@@ -22,6 +22,9 @@ beforeAll(async () => {
 const WORDS: Readonly<Record<string, string>> = {
   serve: '',
   execute: '',
+  watch: '--since never',
+  'clock accept': '--reason test',
+  'ledger accept-head': '--reason test',
   'mcp add': 'files --reason test -- true',
   'mcp config': 'bot',
   'mcp import': 'client.json',

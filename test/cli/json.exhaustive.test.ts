@@ -159,7 +159,7 @@ describe('--json', () => {
 
     const erase = ['object', 'erase', intent.hash];
     expect(await ok([...erase, '--preview'])).toMatchObject({ holders: 1, kept: null });
-    const typed: [string, string] = [' to erase it: ', intent.hash.slice(0, 8)];
+    const typed: [string, string] = [' to erase it: ', intent.hash.slice(-8)];
     expect(await ok([...erase, '--reason', 'a secret'], typed, ASKED)).toMatchObject({ by: 'alice' });
     await ok(['show', intent.id]);
   });

@@ -40,6 +40,12 @@ const cellsOf = (stdout: string) =>
     .split('\n')
     .map((row) => row.split(/ {2,}/));
 
+it('an order is called an order where it waits for its run', async () => {
+  const { stdout } = await project.run('status');
+  expect(stdout).toContain('Ordered and ready to run');
+  expect(stdout).not.toMatch(/granted/i);
+});
+
 describe('runs', () => {
   it('is a table with one row for each run, newest first, with its intent and its goal', async () => {
     const { stdout, stderr, code } = await project.run('runs');
@@ -69,6 +75,10 @@ describe('runs', () => {
     expect(await ids('--text', 'for a TEST')).toEqual([greeted.id]);
     expect(await ids('--intent', greeted.id.slice(0, 8))).toEqual([greeted.id]);
     expect(await ids('--executor', 'nowhere')).toEqual([]);
+    const { executors } = await project.inside(({ system }) => system.get());
+    const all = [failed.id, greeted.id];
+    for (const named of [executors[0]!.name, executors[0]!.public_key, executors[0]!.public_key.slice(0, 30)])
+      expect(await ids('--executor', named)).toEqual(all);
     expect((await project.run('runs', '--status', 'in-doubt')).stdout).toBe('No runs.\n');
     expect((await project.run('runs', '--limit', '1')).stdout).toMatch(
       /^There may be more: add --cursor \S+$/m,

@@ -113,17 +113,21 @@ describe('an erasure, far from the project', () => {
     const { effect_digest } = await scene.project.inside(({ intents }) => intents.get({ intent_id: id }));
     const look = await scene.far.run('object', 'erase', effect_digest, '--preview', '--json');
     const { holders } = answerOf(look).result as unknown as { holders: number };
-    const words = ['object', 'erase', effect_digest, ...REASON];
+    const words = ['object', 'erase', effect_digest.slice(0, 12), ...REASON];
     const turns = [
       ...(holders > 1 ? [[`to erase it for all ${holders}: `, String(holders)] as const] : []),
-      [`Type ${effect_digest.slice(0, 8)} to erase it: `, effect_digest.slice(0, 8)] as const,
+      [`Type ${effect_digest.slice(-8)} to erase it: `, effect_digest.slice(-8)] as const,
       SECRET,
     ];
     const other = await scene.project.propose('greet', { name: 'Kept' });
     const kept = (await scene.project.inside(({ intents }) => intents.get({ intent_id: other.id })))
       .effect_digest;
     await refusing(
-      [edited('erase', effect_digest, kept), drafting('erase', (all) => [...all, all[0]!])],
+      [
+        answering('find', (body) => ({ ...body, result: { id: kept } })),
+        edited('erase', effect_digest, kept),
+        drafting('erase', (all) => [...all, all[0]!]),
+      ],
       words,
       ...turns,
     );

@@ -35,6 +35,22 @@ const waitingCount = () =>
   project.inside(async (keyturn) => (await keyturn.intents.list({ status_word: 'waiting' })).intents.length);
 
 describe('review', () => {
+  it('asks why it is rejected, and Enter is a no that ends nothing else', async () => {
+    const [first, second] = [await project.propose('fail'), await project.propose('fail')];
+    const { stdout, screen } = await project.talk(
+      ['review'],
+      [QUESTION, 'r'],
+      ['Why: ', ' '],
+      [QUESTION, 'r'],
+      ['Why: ', 'not now'],
+      [PASSPHRASE_QUESTION, PASSPHRASE],
+    );
+    expect(screen).toContain('A rejection needs a reason. It is skipped.');
+    expect(stdout).toBe('[OK] Reviewed: 0 approved, 1 rejected, 1 skipped\n');
+    expect(await Promise.all([first, second].map(status))).toEqual(['proposed', 'rejected']);
+    await project.talk(['reject', first.id, '--reason', 'over'], [PASSPHRASE_QUESTION, PASSPHRASE]);
+  });
+
   it('walks through what is pending: Enter skips, r rejects, the code and the passphrase approve', async () => {
     const skipped = await project.propose('greet', { name: 'Ada' });
     const rejected = await project.propose('fail');

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { runSeen } from '../support/seen.ts';
-import { expectError, fileFolder, makeProject, PASSPHRASE, type Project } from './project.ts';
+import { ranPlan } from './plan-run.ts';
+import { answerOf, expectError, fileFolder, makeProject, PASSPHRASE, type Project } from './project.ts';
 
 const folder = fileFolder();
 let project: Project;
@@ -15,33 +15,7 @@ const WHY = ['--reason', 'wrong'];
 const at = (path: string) => join(folder, path);
 const read = (path: string) => readFileSync(at(path), 'utf8');
 
-/** Runs a plan that changes these files, and returns its run. */
-async function ran(files: readonly string[], intent_id?: string): Promise<string> {
-  for (const file of files) writeFileSync(at(file), 'old\n');
-  const action_plan = files.map((target, i) => ({
-    action_id: `a${i}`,
-    action_type: 'FILE_MODIFY',
-    target,
-    operation: { type: 'text_replace', pattern: 'old', replacement: 'new' },
-  }));
-  const plan = JSON.stringify({ plan_id: 'edit', action_plan });
-  const { id, hash } = await project.inside(async (keyturn) => {
-    const found = await keyturn.plans.read({ plan });
-    if (!('spec' in found)) throw new Error(JSON.stringify(found.problems));
-    const asked = await keyturn.intents.propose({
-      ...(intent_id && { intent_id }),
-      issuer: 'bot',
-      declared_goal: 'Edit.',
-      effect: { kind: 'plan', ...found.spec },
-    });
-    return { id: asked.intent_id, hash: asked.hash };
-  });
-  await project.ready({ id, hash });
-  return project.inside(
-    async (keyturn) =>
-      (await runSeen(keyturn, { intent_id: id, hash, confirm: async () => true })).execution_id,
-  );
-}
+const ran = (files: readonly string[], intent_id?: string) => ranPlan(project, files, intent_id);
 
 describe('rollback', () => {
   it('says that there is no run before it asks for a terminal', async () => {
@@ -76,7 +50,30 @@ describe('rollback', () => {
     for (const [i, intent] of intents.entries()) await ran([`twin${i}.txt`], intent);
     expectError('ID_AMBIGUOUS', await project.run('rollback', 'cafecafe', ...WHY));
     const words = ['rollback', intents[0]!, '--preview'];
-    expect((await project.run(...words)).stdout).toContain('  twin0.txt: restore\n');
+    expect((await project.run(...words)).stdout).toMatch(/^ {2}twin0\.txt: restore \([0-9a-f]{8}\)$/m);
+  });
+
+  it('--checkpoint takes the beginning that the preview shows, and signs for the whole id', async () => {
+    const execution = await ran(['whole.txt', 'part.txt']);
+    const { stdout } = await project.run('rollback', execution, '--preview');
+    const [, short = ''] = /part\.txt: restore \(([0-9a-f]{8})\)/.exec(stdout)!;
+    expectError(
+      'CHECKPOINT_UNKNOWN',
+      await project.run('rollback', execution, '--checkpoint', 'ffff0000', ...WHY),
+    );
+    expectError('ID_MALFORMED', await project.run('rollback', execution, '--checkpoint', 'abc', ...WHY));
+    const words = ['rollback', execution, '--checkpoint', short, ...WHY, '--json'];
+    const { result } = answerOf(await project.talk(words, ASKED)) as never as {
+      result: { checkpoints: string[]; paths: { checkpoint_id: string; path: string }[] };
+    };
+    expect(result.paths.map(({ path }) => path)).toEqual(['part.txt']);
+    expect(result.checkpoints).toEqual(result.paths.map(({ checkpoint_id }) => checkpoint_id));
+    expect(result.checkpoints[0]).toMatch(new RegExp(`^${short}.{28}$`));
+    expect([read('whole.txt'), read('part.txt')]).toEqual(['new\n', 'old\n']);
+    const signed = await project.inside(({ ledger }) =>
+      ledger.entries({ kind: 'rollback.claimed', limit: 1 }),
+    );
+    expect(signed.entries[0]!.body.checkpoints).toEqual(result.checkpoints);
   });
 
   it('--except leaves a path, however often it is named, by a prefix of the run', async () => {

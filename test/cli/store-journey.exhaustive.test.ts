@@ -118,9 +118,9 @@ describe('the command line of a project whose ledger is on a server', () => {
     const { id, hash } = await ready('--tool', 'note', '--arg', 'text=a secret');
     expect((await talk(['run', id, hash], YES)).code).toBe(0);
     expect((await run('show', id)).stdout).toContain('a secret');
-    expect(
-      await done(talk(['object', 'erase', hash, ...why], [' to erase it: ', hash.slice(0, 8)], ADA)),
-    ).toBe(`[OK] ada erased ${hash}. The ledger keeps its digest\n`);
+    expect(await done(talk(['object', 'erase', hash, ...why], [' to erase it: ', hash.slice(-8)], ADA))).toBe(
+      `[OK] ada erased ${hash}. The ledger keeps its digest\n`,
+    );
     expect((await run('show', id)).stdout).not.toContain('a secret');
     const rows = await server().sql('SELECT 1 FROM keyturn.object WHERE digest = $1', [hash]);
     expect(rows).toEqual([]);

@@ -87,9 +87,9 @@ describe('turn', () => {
 
   it('without a y, without the passphrase or without a terminal nothing is recorded', async () => {
     const intent = await scene.propose('greet', { name: 'Ada' });
-    for (const typed of ['n', ' NO '])
+    for (const typed of ['n', ' NO ', ''])
       expectError('CONFIRMATION_DECLINED', await scene.talk(['turn', intent.id], [TURN[0], typed]));
-    for (const typed of ['', 'ye', intent.id])
+    for (const typed of ['ye', intent.id])
       expectError('CONFIRMATION_DECLINED', await scene.talk(['turn', intent.id], ...thrice(TURN[0], typed)));
     expectError(
       'PASSPHRASE_WRONG',
@@ -105,10 +105,19 @@ describe('turn', () => {
 
   it('what is neither y nor n is asked again, and the third try still counts', async () => {
     const intent = await scene.propose('greet', { name: 'Ada' });
-    const turns = ['', 'turn', ' Yes '].map((typed): [string, string] => [TURN[0], typed]);
+    const turns = ['si', 'turn', ' Yes '].map((typed): [string, string] => [TURN[0], typed]);
     const { code, screen } = await scene.talk(['turn', intent.id], ...turns, ALICE);
     expect(code).toBe(0);
     expect(screen.split('That is neither y nor n. ')).toHaveLength(3);
+  });
+
+  it('Enter is a no at once', async () => {
+    const intent = await scene.propose('greet', { name: 'Ada' });
+    for (const before of [[], ['x'], ['x', 'x']]) {
+      const turns = [...before, ''].map((typed): [string, string] => [TURN[0], typed]);
+      expectError('CONFIRMATION_DECLINED', await scene.talk(['turn', intent.id], ...turns));
+    }
+    expect(await scene.kindsOf(intent)).toEqual(['intent.proposed']);
   });
 
   it('Ctrl-C and the end of input decline at once, also at a later try', async () => {

@@ -451,6 +451,21 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       expect(await store.keys('execution', 'abcd', 2)).toEqual([]);
     });
 
+    it('finds objects by the beginning of their digest, in order', async () => {
+      const { store } = await withHumans(await place());
+      const [first, second, ...others] = likeDigests();
+      const objects = [first!, second!, ...others];
+      await store.commit({ events: [proposed(randomUUID())], objects });
+      const like = [first!, second!].map((bytes) => ({ digest: sha256(bytes), bytes: bytes.length }));
+      like.sort((a, b) => (a.digest < b.digest ? -1 : 1));
+      const beginning = like[0]!.digest.slice(0, 4);
+      expect(await store.objectsLike(beginning, 9)).toEqual(like);
+      expect(await store.objectsLike(beginning, 1)).toEqual(like.slice(0, 1));
+      expect(await store.objectsLike(like[1]!.digest, 9)).toEqual(like.slice(1));
+      expect(await store.objectsLike(`${beginning.slice(0, 3)}%`, 9)).toEqual([]);
+      expect(await store.objectsLike(`${beginning}\0`, 9)).toEqual([]);
+    });
+
     it('keeps tenants apart', async () => {
       const at = await place();
       const [left, right] = [await reopen(at, 'create', 'left'), await reopen(at, 'create', 'right')];
@@ -465,6 +480,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       expect(await right.entryPage({ by: ['kind', 'intent.proposed'], limit: 9 })).toEqual([]);
       expect(await right.entryPage({ limit: 9 })).toHaveLength(BEGUN);
       expect(await right.keys('intent', id.slice(0, 8), 1)).toEqual([]);
+      expect(await right.objectsLike(sha256(bytes), 1)).toEqual([]);
       await expectRefusal('OBJECT_MISSING', () => right.object(sha256(bytes)));
       await right.commit({ claims: ['x'], events: [proposed(id), refused(id)] });
       expect([(await left.tip()).size, (await right.tip()).size]).toEqual([BEGUN + 1, BEGUN + 2]);
@@ -634,4 +650,16 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
   credentialContract(name, place);
   listContract(name, place);
   rebuildContract(name, place);
+}
+
+/** Contents of which the digests of two begin with the same 4 characters; they are the first two. */
+function likeDigests(): Uint8Array[] {
+  const seen = new Map<string, Uint8Array>();
+  for (let i = 0; ; i++) {
+    const bytes = Buffer.from(`content ${i}`);
+    const beginning = sha256(bytes).slice(0, 4);
+    const other = seen.get(beginning);
+    if (other) return [other, bytes, Buffer.from('something else')];
+    seen.set(beginning, bytes);
+  }
 }

@@ -73,9 +73,21 @@ export function revoke(call: Call): Promise<Answer> {
 
 async function executorOf(keyturn: Opened, which: string): Promise<Executor> {
   const { executors } = await keyturn.system.get();
+  const unknown = `No executor has the key "${visible(which.slice(0, 60))}".`;
+  return withKey(executors, which) ?? refuse('EXECUTOR_UNKNOWN', unknown);
+}
+
+/** The name or the whole public key that is meant, where a list takes one. */
+export async function executorMeant(keyturn: Opened, which: string): Promise<string> {
+  const { executors } = await keyturn.system.get();
+  if (executors.some(({ name }) => name === which)) return which;
+  return withKey(executors, which)?.public_key ?? which;
+}
+
+/** The one whose public key is this one, or begins like this. */
+function withKey(executors: readonly Executor[], which: string): Executor | undefined {
   const [only, ...others] = executors.filter((one) => isKeyBeginning(one.public_key, which));
-  if (!only) refuse('EXECUTOR_UNKNOWN', `No executor has the key "${visible(which.slice(0, 60))}".`);
-  if (others.length > 0)
+  if (only && others.length > 0)
     refuse(
       'ID_AMBIGUOUS',
       `Several keys begin like this: ${[only, ...others].map((one) => `${one.public_key} (${one.name})`).join(', ')}.`,

@@ -110,7 +110,7 @@ function requireItsPaths(effect: IntentState['effect'], { scope }: Terms): void 
   refuse('USAGE', `"${visible(odd)}" is no such path: --scope takes ${wanted}.`);
 }
 
-/** The token goes to the file that was asked for, and is not printed. */
+/** The capability goes to the file that was asked for, and is not printed. */
 async function kept(out: string | undefined, issue: () => Promise<Granted>): Promise<Granted> {
   if (out === undefined) return issue();
   return writeSecret(out, async () => {

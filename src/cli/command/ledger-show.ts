@@ -110,8 +110,11 @@ async function showExport(path: string, call: Call): Promise<Answer> {
     limit: countOf(call.options.limit, cliLimits.entries_default),
     ...(key !== undefined && { key }),
   };
-  const about = (subjects: readonly string[]) => excerptOf(path, { ...request, subjects });
-  const found = await about(subject === undefined ? [] : [subject, `agent:${subject}`]);
+  const about = (subjects: readonly string[], beginning?: string) =>
+    excerptOf(path, { ...request, subjects, ...(beginning !== undefined && { beginning }) });
+  const found = await (subject === undefined
+    ? about([])
+    : about([subject, `agent:${subject}`], isIdBeginning(subject) ? subject : undefined));
   const verified = verifiedAs(fileKind(found.verified), foundIn(found.verified), kept, {
     key,
     deep: found.deep,
@@ -145,7 +148,8 @@ function showBundle(path: string, call: Call): Promise<Answer> {
   const { size, root } = bundle.head;
   const found = { from: 0, size, root, key: bundle.fingerprint, objects: objectCount(bundle.objects) };
   const verified = verifiedAs('proof', found, kept, { key: options.key, deep: true });
-  if (call.operands[0] !== undefined && call.operands[0] !== bundle.subject)
+  const [named = bundle.subject] = call.operands;
+  if (named !== bundle.subject && !(isIdBeginning(named) && bundle.subject.startsWith(named)))
     refuse('INTENT_NOT_FOUND', `The proof is about ${bundle.subject}.`);
   return told(verified, excerptOfProof(bundle), [], call);
 }

@@ -10,6 +10,7 @@ import { stdoutPainter } from '../paint.ts';
 import { reading } from '../project.ts';
 import { capabilityWordNamed, runWordNamed, statusWordNamed } from '../status-word.ts';
 import { timeOf } from '../time.ts';
+import { executorMeant } from './executor.ts';
 
 export function list(call: Call): Promise<Answer> {
   const { status, by, needs } = call.options;
@@ -34,11 +35,11 @@ export function runs(call: Call): Promise<Answer> {
     ...pageAsked(call),
     ...(status !== undefined && { status_word: runWordNamed(status) }),
     ...(by !== undefined && { proposer: by }),
-    ...(executor !== undefined && { executor }),
   };
   return reading(call, async (keyturn) => {
     const intent_id = intent === undefined ? undefined : await meantBy(keyturn, 'intent', intent);
-    const asked = { ...request, ...(intent_id !== undefined && { intent_id }) };
+    const on = executor === undefined ? {} : { executor: await executorMeant(keyturn, executor) };
+    const asked = { ...request, ...on, ...(intent_id !== undefined && { intent_id }) };
     const result = await filledPage('runs', asked, (one) => keyturn.runs.list(one));
     return { result, lines: listed(call, 'runs', result, runLines(result.runs)) };
   });

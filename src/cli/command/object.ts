@@ -3,7 +3,7 @@ import type { Result as VerbResult } from '../../keyturn.ts';
 import { explain, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { possible, signAsked, whoActs } from '../human.ts';
-import { requireDigest } from '../operand.ts';
+import { meantBy, requireDigest } from '../operand.ts';
 import { reading, writing } from '../project.ts';
 import { requireConfirmed } from '../question.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
@@ -11,16 +11,18 @@ import { atTerminal, type Terminal } from '../terminal.ts';
 type Erasure = VerbResult<'ledger.explainErase'>;
 
 export function erase(call: Call): Promise<Answer> {
-  const digest = requireDigest(call);
+  const typed = requireDigest(call);
   const { preview, reason } = call.options;
   if (preview)
     return reading(call, async (keyturn) => {
+      const digest = await meantBy(keyturn, 'object', typed);
       const erasure = await keyturn.ledger.explainErase({ digest });
       return { result: erasure, lines: erasureLines(erasure) };
     });
   if (reason === undefined) refuse('USAGE', 'Say why with --reason, or look first with --preview.');
   return writing(call, async (keyturn) => {
     const name = await whoActs(keyturn, call.options.as);
+    const digest = await meantBy(keyturn, 'object', typed);
     const erasure = await keyturn.ledger.explainErase({ digest });
     const { holders, undo } = erasure;
     const asked = await possible(keyturn, name, (signer) =>
@@ -40,8 +42,9 @@ async function askAbout(terminal: Terminal, erasure: Erasure): Promise<void> {
   if (holders > 1)
     await requireWord(terminal, `Type ${holders} to erase it for all ${holders}: `, String(holders));
   if (undo.length > 0) await requireWord(terminal, 'Type "no undo" to give up the undo: ', 'no undo');
-  const begin = digest.slice(0, 8);
-  await requireWord(terminal, `Type ${begin} to erase it: `, begin);
+  // Not its first characters: those may be what was typed before anything was read.
+  const end = digest.slice(-8);
+  await requireWord(terminal, `Type ${end} to erase it: `, end);
 }
 
 function requireWord(terminal: Terminal, question: string, word: string): Promise<void> {

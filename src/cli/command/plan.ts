@@ -8,8 +8,10 @@ import { counted } from '../counted.ts';
 import { drawShown } from '../draw.ts';
 import { actAs, provenBy, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
+import { shortIds } from '../list-table.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { type Opened, reading, writing } from '../project.ts';
+import { other } from '../remote-other.ts';
 import { stdoutLook } from '../screen.ts';
 
 /** Says everything that is wrong with a plan, each with its place. */
@@ -103,8 +105,11 @@ export function rollback(call: Call): Promise<Answer> {
     const seen = await keyturn.plans.previewRollback({ run, ...chosen });
     if (seen.status === 'rolled_back') return foretold(seen);
     // The run that was looked at: a later one may have become the last meanwhile.
-    const { execution_id } = seen;
-    const undo = (signer: Signer) => keyturn.plans.rollback({ execution_id, ...chosen, reason, signer });
+    const { execution_id, checkpoints: meant } = seen;
+    if (meant.length !== checkpoints.length || !meant.every((id, i) => id.startsWith(checkpoints[i]!)))
+      other('which checkpoints were meant');
+    const request = { execution_id, ...chosen, checkpoints: meant, reason };
+    const undo = (signer: Signer) => keyturn.plans.rollback({ ...request, signer });
     return rolledBack(await actAs(keyturn, name, undo, () => foretold(seen).lines), seen.instructions);
   });
 }
@@ -129,8 +134,11 @@ type Outcome = Verb<'plans.rollback'>;
 function rolledBack(outcome: Outcome, shown: readonly string[] = []): Answer {
   const { execution_id, paths } = outcome;
   const lost = paths.filter(({ step }) => step === 'refuse').length;
+  const short = shortIds(paths.map(({ checkpoint_id }) => checkpoint_id));
+  // What `--checkpoint` takes.
+  const named = (id: string) => (outcome.status === 'preview' ? ` (${short(id)})` : '');
   const details = [
-    ...paths.map((one) => `  ${visible(one.path)}: ${pathWords(one, outcome)}`),
+    ...paths.map((one) => `  ${visible(one.path)}: ${pathWords(one, outcome)}${named(one.checkpoint_id)}`),
     ...outcome.folders_removed.map((folder) => `  ${visible(folder)}: folder removed`),
     ...outcome.not_undone.map((action) => `  ${visible(action)}: CANNOT BE UNDONE`),
     ...outcome.instructions.filter((line) => !shown.includes(line)).map((line) => `  ${visible(line)}`),

@@ -1,7 +1,7 @@
 import { beginsCode } from '../../canonical/code.ts';
 import { visible } from '../../canonical/visible.ts';
 import type { IntentState } from '../../keyturn.ts';
-import { Refusal, refuse } from '../../refusal.ts';
+import { Refusal } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval } from '../conversation.ts';
 import { earlierLines } from '../earlier.ts';
@@ -86,9 +86,9 @@ async function walk(
       done.approved.push(approval);
       terminal.write(`${approvedLines(approval)[0]}\n`);
     } else {
-      const reason = typed.slice(1).trim() || (await terminal.ask('Why: ')).trim();
+      const reason = typed.slice(1).trim();
       const { hash } = seen.intent;
-      const rejected = { intent_id, hash, name, reason: requireReason(reason) };
+      const rejected = { intent_id, hash, name, reason };
       const rejection = await signAsked(keyturn, terminal, await rejectionOf(keyturn, rejected));
       done.rejected.push(rejection);
       terminal.write(`${rejectedLine(rejection)}\n`);
@@ -112,7 +112,11 @@ async function askAbout(terminal: Terminal, { intent }: SeenIntent, blocked: str
     REJECTS.test(typed) ||
     (blocked === null && beginsCode(typed, intent.hash));
   try {
-    return await typedAnswer(terminal, QUESTION, { isAnswer, wrong: blocked ?? NOT_THE_CODE });
+    const typed = await typedAnswer(terminal, QUESTION, { isAnswer, wrong: blocked ?? NOT_THE_CODE });
+    if (typed !== 'r') return typed;
+    const why = (await terminal.ask('Why: ')).trim();
+    if (why === '') terminal.write('A rejection needs a reason. It is skipped.\n');
+    return why === '' ? '' : `r ${why}`;
   } catch (error) {
     if (!(error instanceof Refusal && error.code === 'CONFIRMATION_WRONG')) throw error;
     terminal.write(`${error.message} It is skipped.\n`);
@@ -133,10 +137,6 @@ function waitingLines(pending: readonly IntentState[]): string[] {
   const shown = sources.slice(0, 10).map(([source, count]) => `  ${count} by ${source}`);
   const waits = pending.length === 1 ? '1 intent waits' : `${pending.length} intents wait`;
   return [`${waits} for a human:`, ...shown, ...(sources.length > 10 ? ['  …'] : [])];
-}
-
-function requireReason(reason: string): string {
-  return reason === '' ? refuse('CONFIRMATION_DECLINED', 'A rejection needs a reason.') : reason;
 }
 
 function summary({ approved, rejected, skipped }: Done, nexts: ReadonlyMap<string, string>): string[] {

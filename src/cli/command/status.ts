@@ -128,7 +128,7 @@ function told(keyturn: Opened, result: Status, ungranted: readonly string[], sho
       ungranted.filter((next) => !isGrant(next) && !isResume(next)),
     ),
     ...section(
-      'Granted and ready',
+      'Ordered and ready to run',
       approved.map(({ intent_id, hash }) =>
         keyturn.service === undefined
           ? `keyturn run ${intent_id} ${hash}`

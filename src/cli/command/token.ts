@@ -1,9 +1,10 @@
-import { isIdBeginning } from '../../canonical/uuid.ts';
+import { isUuid } from '../../canonical/uuid.ts';
 import { Keyturn, type Result as Verb } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { actAs, whoActs } from '../human.ts';
 import { shortIds } from '../list-table.ts';
+import { requireTyped } from '../operand.ts';
 import { type Opened, reading, writing } from '../project.ts';
 import type { MadeHere } from '../schema.ts';
 import { fields, table } from '../table.ts';
@@ -67,13 +68,17 @@ export function revoke(call: Call): Promise<Answer> {
   });
 }
 
-/** By its id, or the beginning of one among those of this agent. What is not there, the verb refuses. */
+/** By its id, or the beginning of one among those of this agent. */
 async function meantToken(keyturn: Opened, name: string, typed: string): Promise<string> {
+  requireTyped(typed);
+  if (isUuid(typed)) return typed;
   const { tokens } = await keyturn.agents.tokens();
-  const found = tokens.filter(
-    (one) => isIdBeginning(typed) && one.name === name && one.token_id.startsWith(typed),
-  );
-  if (found.length > 1)
-    refuse('ID_AMBIGUOUS', `${found.length} tokens of ${name} have an id that begins with "${typed}".`);
-  return found[0]?.token_id ?? typed;
+  const found = tokens.filter((one) => one.name === name && one.token_id.startsWith(typed));
+  const [only, ...others] = found;
+  if (!only) refuse('CREDENTIAL_UNKNOWN', `No token of ${name} has an id that begins with "${typed}".`);
+  if (others.length > 0) {
+    const fit = found.map(({ token_id, added_at }) => `${token_id} (added ${added_at})`).join(', ');
+    refuse('ID_AMBIGUOUS', `${found.length} tokens of ${name} fit "${typed}": ${fit}.`);
+  }
+  return only.token_id;
 }

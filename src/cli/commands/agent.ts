@@ -3,7 +3,7 @@ import { as, type Operand, type OptionSpec, reason, type Spec } from '../spec.ts
 
 const correlation: Operand = {
   name: '<correlation>',
-  about: 'the id of the conversation; `agent ask` says it',
+  about: 'the id of the conversation, or its first 4 or more characters; `agent ask` says it',
 };
 const words: Operand = { name: '<words>', about: 'what the user said, as they said it' };
 const simulation: Operand = { name: '<simulation>', about: 'the id of the simulation' };

@@ -14,7 +14,10 @@ export const ASKING: readonly Spec[] = [
       { flags: '--goal <text>', about: 'why it is wanted; the approver reads it' },
       { flags: '--by <name>', about: 'who proposes; needed when several are enrolled' },
       { flags: '--ttl <duration>', about: 'how long it may wait, such as 2h' },
-      { flags: '--replaces <id>', about: 'the intent that this one is a changed form of' },
+      {
+        flags: '--replaces <id>',
+        about: 'the intent that this one is a changed form of: its id, or its first 4 or more characters',
+      },
       {
         flags: '--idempotency-key <text>',
         about: 'the same key with the same request is the same intent, however often it is sent',

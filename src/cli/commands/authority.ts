@@ -17,7 +17,7 @@ export const AUTHORITY: readonly Spec[] = [
       { flags: '--holder <who>', about: 'an agent, or a public key: only its holder can present it' },
       delegationId,
       agentKey,
-      { flags: '--out <file>', about: 'write the token to this new file, which only you can read' },
+      { flags: '--out <file>', about: 'write the capability to this new file, which only you can read' },
       as,
     ],
     examples: [
@@ -47,7 +47,12 @@ export const AUTHORITY: readonly Spec[] = [
   {
     name: 'revoke',
     about: 'take a capability back; the run that uses it is stopped',
-    operands: [{ name: '<capability-id>', about: 'its id; `keyturn show` prints it' }],
+    operands: [
+      {
+        name: '<capability-id>',
+        about: 'its id, or its first 4 or more characters; `keyturn show` prints it',
+      },
+    ],
     options: [reason, as],
     examples: [`keyturn revoke ${ID} --reason "granted by mistake"`],
     load: async () => (await import('../command/revoke.ts')).revoke,
@@ -167,7 +172,9 @@ export const AUTHORITY: readonly Spec[] = [
   {
     name: 'executor revoke',
     about: 'let a host run nothing from now on; what it runs is stopped',
-    operands: [{ name: '<key>', about: 'its public key; `keyturn executor list` shows it' }],
+    operands: [
+      { name: '<key>', about: 'its public key, or how that begins; `keyturn executor list` shows it' },
+    ],
     options: [reason, as],
     examples: [
       'keyturn executor revoke 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo= --reason "it was stolen"',

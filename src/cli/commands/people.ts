@@ -77,7 +77,7 @@ export const PEOPLE: readonly Spec[] = [
       {
         flags: '--key <credential>',
         about:
-          'where you have only passkeys, the one that signs for the key file: its label or its public key',
+          'where you have only passkeys, the one that signs for the key file: its label, its public key, or how that begins',
       },
       reason,
       as,
@@ -101,7 +101,10 @@ export const PEOPLE: readonly Spec[] = [
     about: 'end one credential, with all that it approved and delegated; the name stays',
     operands: [
       { name: '<name>', about: 'whose it is' },
-      { name: '<credential>', about: 'its label or its public key; `keyturn credential list` shows them' },
+      {
+        name: '<credential>',
+        about: 'its label, its public key, or how that begins; `keyturn credential list` shows them',
+      },
     ],
     options: [reason, as],
     examples: ['keyturn credential revoke bob phone --reason "left in a taxi"'],
@@ -151,7 +154,12 @@ export const PEOPLE: readonly Spec[] = [
   {
     name: 'delegation revoke',
     about: 'take a delegation back, with all that was passed on from it',
-    operands: [{ name: '<delegation>', about: 'its id; `keyturn delegation list` shows it' }],
+    operands: [
+      {
+        name: '<delegation>',
+        about: 'its id, or its first 4 or more characters; `keyturn delegation list` shows it',
+      },
+    ],
     options: [reason, as],
     examples: [`keyturn delegation revoke ${ID} --reason "no longer needed"`],
     load: async () => (await import('../command/delegation.ts')).revoke,

@@ -1,4 +1,4 @@
-import { as, ID, id, type OptionSpec, out, reason, type Spec } from '../spec.ts';
+import { as, execution, ID, id, type OptionSpec, out, reason, type Spec } from '../spec.ts';
 
 const key: OptionSpec = { flags: '--key <fingerprint>', about: 'the ledger key as its owner told you' };
 const withObjects: OptionSpec = {
@@ -11,7 +11,12 @@ export const PROOF: readonly Spec[] = [
   {
     name: 'ledger show',
     about: 'the story of one intent or conversation, or the newest entries; also from a file',
-    operands: [{ name: '[id]', about: 'an intent id, a conversation, a name, a digest, or system' }],
+    operands: [
+      {
+        name: '[id]',
+        about: 'an intent or a conversation, by its id or its first characters; a name, a digest, or system',
+      },
+    ],
     options: [
       { flags: '--kind <kind>', about: 'only of this kind, such as approval.granted' },
       { flags: '--by <name>', about: 'only what this human or agent signed' },
@@ -122,7 +127,7 @@ export const PROOF: readonly Spec[] = [
   {
     name: 'replay',
     about: 'make every decision on the way to an execution again; fails when one differs',
-    operands: [{ name: '<execution>', about: 'the id of the execution; `keyturn show` prints it' }],
+    operands: [{ ...execution, about: `${execution.about}; \`keyturn show\` prints it` }],
     examples: [`keyturn replay ${ID}`],
     load: async () => (await import('../command/replay.ts')).replay,
   },

@@ -1,4 +1,17 @@
-import { as, HASH, hash, ID, id, ofIntent, pages, reason, type Spec, wholeId, withText } from '../spec.ts';
+import {
+  as,
+  execution,
+  HASH,
+  hash,
+  ID,
+  id,
+  ofIntent,
+  pages,
+  reason,
+  type Spec,
+  wholeId,
+  withText,
+} from '../spec.ts';
 import { CAPABILITY_CHOICES, RUN_CHOICES } from '../status-word.ts';
 
 /** Running, undoing, and what can be run. */
@@ -42,7 +55,10 @@ export const RUNNING: readonly Spec[] = [
     options: [
       { flags: '--status <status>', about: 'only these', choices: RUN_CHOICES },
       { flags: '--by <name>', about: 'only what this one proposed' },
-      { flags: '--executor <name>', about: 'only on this executor: its name or its public key' },
+      {
+        flags: '--executor <name>',
+        about: 'only on this executor: its name, its public key, or how that begins',
+      },
       withText,
       ofIntent,
       ...pages,
@@ -96,7 +112,7 @@ export const RUNNING: readonly Spec[] = [
   {
     name: 'resolve',
     about: 'settle a run in doubt by your word',
-    operands: [{ name: '<execution>', about: 'the id of the execution; `keyturn status` shows it' }],
+    operands: [{ ...execution, about: `${execution.about}; \`keyturn status\` shows it` }],
     options: [
       {
         flags: '--outcome <outcome>',
@@ -130,7 +146,7 @@ export const RUNNING: readonly Spec[] = [
   {
     name: 'plan report',
     about: 'make the missing reports of a finished run again, from its record and its backups',
-    operands: [{ name: '<execution>', about: 'the id of the execution; `keyturn show` prints it' }],
+    operands: [{ ...execution, about: `${execution.about}; \`keyturn show\` prints it` }],
     examples: [`keyturn plan report ${ID}`],
     load: async () => (await import('../command/plan.ts')).report,
   },
@@ -148,7 +164,11 @@ export const RUNNING: readonly Spec[] = [
         about: 'leave this path as it is, and sign that; once for each',
         many: true,
       },
-      { flags: '--checkpoint <id>', about: 'only this checkpoint; once for each', many: true },
+      {
+        flags: '--checkpoint <id>',
+        about: 'only this checkpoint: its id, or its first 4 or more characters; once for each',
+        many: true,
+      },
       { flags: '--reason <text>', about: 'why; it is recorded and signed' },
       as,
       { flags: '--host-is-dead', about: 'your word that the other host no longer runs it' },
@@ -187,7 +207,9 @@ export const RUNNING: readonly Spec[] = [
   {
     name: 'object erase',
     about: 'say what rests on a stored object, ask, and erase its bytes; the ledger still verifies',
-    operands: [{ name: '<digest>', about: 'the digest; `keyturn show` prints them' }],
+    operands: [
+      { name: '<digest>', about: 'the digest, or its first 4 or more characters; `keyturn show` prints it' },
+    ],
     options: [
       { flags: '--preview', about: 'only say what would be erased and what rests on it' },
       { flags: '--reason <text>', about: 'why; it is signed and kept' },

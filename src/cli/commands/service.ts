@@ -109,7 +109,7 @@ export const SERVICE: readonly Spec[] = [
     about: 'end a token',
     operands: [
       { name: '<agent>', about: 'whose it is' },
-      { name: '<token>', about: 'its id; `keyturn token list` shows it' },
+      { name: '<token>', about: 'its id, or its first 4 or more characters; `keyturn token list` shows it' },
     ],
     options: [reason, as],
     examples: [`keyturn token revoke bot ${ID} --reason "it was in a log"`],

@@ -183,6 +183,22 @@ export async function readObjects(db: Connection, tenant: Tenant, after: Digest)
   return rows.map(({ digest, bytes }) => ({ digest, bytes }));
 }
 
+export async function readObjectsLike(
+  db: Connection,
+  tenant: Tenant,
+  beginning: string,
+  limit: number,
+): Promise<HeldObject[]> {
+  if (!isStorable(beginning)) return [];
+  const { rows } = await db.ask<{ digest: Digest; bytes: number }>({
+    name: 'objects like',
+    text: `SELECT digest, octet_length(bytes) AS bytes FROM keyturn.object
+      WHERE tenant = $1 AND digest >= $2 AND digest < $3 ORDER BY digest LIMIT $4`,
+    values: [tenant.id, beginning, endOf(beginning), limit],
+  });
+  return rows.map(({ digest, bytes }) => ({ digest, bytes }));
+}
+
 /** The bytes of each object as they are stored; null for one that is not there. */
 export async function readObjectBytes(
   db: Connection,

@@ -27,6 +27,7 @@ import {
   readKeys,
   readObjectBytes,
   readObjects,
+  readObjectsLike,
   readPage,
   readRow,
   readRowTexts,
@@ -230,6 +231,7 @@ function storeOf(
         ? bytes
         : read((db) => refuseObject(db, tenant, digest, bytes));
     },
+    objectsLike: (beginning, limit) => read((db) => readObjectsLike(db, tenant, beginning, limit)),
     objects: () => walkObjects((after) => read((db) => readObjects(db, tenant, after))),
     tip: () => tip('tip'),
     look: (wanted) => read((db) => load(db, tenant, wanted)),

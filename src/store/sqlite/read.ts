@@ -6,6 +6,7 @@ import { refuse } from '../../refusal.ts';
 import { refuseAbsent } from '../objects.ts';
 import {
   type EntryPage,
+  endOf,
   type HeldObject,
   type Page,
   type PagedRow,
@@ -91,6 +92,20 @@ export function readObjects(db: Database, tenant: Tenant, after: Digest): HeldOb
       `SELECT digest, length(bytes) AS bytes FROM object WHERE tenant = ? AND digest > ? ORDER BY digest LIMIT ${sqliteLimits.digests_read}`,
     )
     .all(tenant.id, after) as HeldObject[];
+}
+
+export function readObjectsLike(
+  db: Database,
+  tenant: Tenant,
+  beginning: string,
+  limit: number,
+): HeldObject[] {
+  return db
+    .sql(
+      `SELECT digest, length(bytes) AS bytes FROM object
+       WHERE tenant = ? AND digest >= ? AND digest < ? ORDER BY digest LIMIT ?`,
+    )
+    .all(tenant.id, beginning, endOf(beginning), limit) as HeldObject[];
 }
 
 export function readObject(db: Database, tenant: Tenant, digest: Digest): Uint8Array {

@@ -19,6 +19,7 @@ import {
   readEntryPage,
   readObject,
   readObjects,
+  readObjectsLike,
   readPage,
 } from './read.ts';
 import { rebuildProjections } from './rebuild.ts';
@@ -101,6 +102,7 @@ function storeOf(db: Database, path: string, tenant: Tenant, clock: () => Date, 
       db.run(() => known.state('system', 'system')) ??
       refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.'),
     object: async (digest) => db.run(() => readObject(db, tenant, digest)),
+    objectsLike: async (beginning, limit) => db.run(() => readObjectsLike(db, tenant, beginning, limit)),
     objects: () => walkObjects(async (after) => db.run(() => readObjects(db, tenant, after))),
     written: () => db.run(known.written),
     tip: async () => {
