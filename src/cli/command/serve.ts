@@ -94,7 +94,7 @@ function textIn(path: string): string {
   }
 }
 
-/** One value is one name: of two, nobody could say which one is meant. */
+/** Of two names for one value, the last one would count. */
 function namesIn(texts: readonly string[]): ReadonlyMap<string, string> {
   const names = new Map(texts.map(namedIn));
   if (names.size < texts.length) refuse('USAGE', '--oidc-name and --oauth-name take each VALUE once.');
