@@ -211,6 +211,8 @@ export const limits = {
   /** How often an executor says that it runs, and after how long without a word it is taken for gone. */
   beat_ms: 5_000,
   beat_missed_ms: 15_000,
+  /** How long a service is not ready after a write that a server refused: there may be room again, and only what is sent to it shows that. */
+  write_failed_ms: 15_000,
   /** How far the clock may be behind the newest ledger entry before nothing that expires is judged. */
   clock_skew_ms: 5_000,
   /** How many differences are named where a value is not what it was: a person reads them, and one is enough to refuse. */

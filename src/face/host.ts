@@ -66,7 +66,7 @@ export function hostOf(
     /** Another number whenever something was written since; null where the store cannot tell at once. */
     written: () => store.written?.() ?? null,
     /** Why the last commit of this process did not reach the disk; null where it did. A file that failed once takes no more from it. */
-    writeFailure: (): ReasonCode | null => context.writing.failed,
+    writeFailure: (): ReasonCode | null => context.whyNotWritten(),
 
     /** The names that have a key file here, each with its files. */
     keyFiles: () => humanKeyFiles(layout),

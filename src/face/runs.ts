@@ -34,9 +34,9 @@ export const begun = once(() =>
     since: time,
     host: z.string(),
     pid: z.int(),
-    /** `alive`: its process, or something that it started, is at work. `killed`: it was ended half way. */
+    /** What this machine sees of it. `alive`: its process, or something that it started, is at work. `killed`: it was ended half way. */
     state: z.enum(['alive', 'dead', 'other-host', 'killed']),
-    /** As lists say it: `running` while its process works on it. What outlived that process is `alive`, and `IN DOUBT`. */
+    /** As lists say it: `running` while its process works on it, on any host. What outlived that process is `alive`, and `IN DOUBT`. */
     status_word: z.enum(RUN_WORDS),
   }),
 );
@@ -71,7 +71,8 @@ export const runs = {
 
   inDoubt: read({
     open_to: 'people',
-    about: 'Runs that started and whose end is not recorded, or that were killed half way.',
+    about:
+      'Runs that started and whose end is not recorded, or that were killed half way: those that go on, and those in doubt.',
     input: nothing,
     output: () => z.strictObject({ runs: z.array(begun()) }),
     run: async ({ context }) => ({ runs: (await inDoubt(context)).map(begunOf) }),

@@ -13,8 +13,7 @@ export async function approvalsOf(
   state: IntentState,
   known?: LookedUp,
 ): Promise<ApprovalsNow> {
-  const run = state.status === 'claimed' ? state.runs.at(-1) : undefined;
-  const is_running = run !== undefined && isRunning(context, run);
+  const is_running = await isRunning(context, state);
   const approvals = isDue(state) ? state.approvals : [];
   const people = approvals.map(({ by }) => by);
   const delegations = approvals.map(({ delegation }) => delegation);

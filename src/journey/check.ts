@@ -22,11 +22,10 @@ export async function momentFor(context: Context, state: IntentState | null): Pr
   const authorities = await authoritiesFor(context, state ? namedIn(state) : NOBODY);
   const moment = await momentOf(context, await store.system(), authorities);
   if (state === null) return moment;
-  const run = state.status === 'claimed' ? state.runs.at(-1) : undefined;
   const dispatched = needsDispatch(state) ? await store.find('dispatched', state.intent_id) : null;
   return {
     ...moment,
-    is_running: run !== undefined && isRunning(context, run),
+    is_running: await isRunning(context, state),
     dispatched,
   };
 }

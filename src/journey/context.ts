@@ -44,8 +44,8 @@ export interface Context {
   readonly beats: Beats;
   /** What its hosts tell each other, beside the ledger; null where all processes of a store are on its host. */
   readonly service_state: ServiceState | null;
-  /** Why the last commit did not reach the disk; null where it did. */
-  readonly writing: { readonly failed: ReasonCode | null };
+  /** Why the last commit did not reach the disk; null where it did, or where a server may have room again. */
+  readonly whyNotWritten: () => ReasonCode | null;
   /** Refuses a ledger that is shorter than what was kept of it, or goes another way. */
   readonly requireKeptHead: (tip: Tip) => Promise<void>;
   /** Refuses a clock that was set ahead since the last commit, where nothing else knows the time. */

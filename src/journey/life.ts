@@ -16,9 +16,15 @@ export function lifeOf(
   return [...at_work].some((one) => one.execution_id === execution_id) ? 'alive' : 'dead';
 }
 
-/** Whether the process that claimed this run works on it. What outlived that process is in doubt, like what died with it. */
-export function isRunning(context: Context, { execution_id, executor }: Run): boolean {
-  return lifeOf(context, execution_id, executor) === 'alive';
+/**
+ * Whether the process that claimed the last run works on it, as each status word, count and notification has it. What outlived that process
+ * is in doubt, like what died with it. A run on another host goes on until that host is silent for too long. No decision uses it.
+ */
+export async function isRunning(context: Context, state: IntentState): Promise<boolean> {
+  const run = state.status === 'claimed' ? state.runs.at(-1) : undefined;
+  if (run === undefined) return false;
+  const life = lifeOf(context, run.execution_id, run.executor);
+  return life === 'other-host' ? !(await isSilent(context, run)) : life === 'alive';
 }
 
 /**
@@ -50,8 +56,7 @@ export async function atWork<T>(context: Context, execution_id: string, act: () 
   }
 }
 
-/** Whether a run that was claimed on another host is silent for so long that its process is taken for gone. No decision uses it. */
-export async function isSilent(
+async function isSilent(
   context: Context,
   { execution_id, claimed_at }: Pick<Run, 'execution_id' | 'claimed_at'>,
 ): Promise<boolean> {

@@ -74,8 +74,7 @@ export async function listRuns(context: Context, request: RunsRequest): Promise<
       if (!is_of || !could_be || !isAskedFor(row, request)) return null;
       const intent = await requireIntent(context, row.intent_id);
       const run = intent.runs.find(({ execution_id }) => execution_id === row.execution_id);
-      const is_running = row.status === 'claimed' && run !== undefined && isRunning(context, run);
-      const word = runWordOf(row.status, is_running);
+      const word = runWordOf(row.status, row.status === 'claimed' && (await isRunning(context, intent)));
       if ((status_word ?? word) !== word) return null;
       const told = await toldOf(context, intent);
       if (!holdsText([told.goal, row.tool, row.proposer], request.text)) return null;

@@ -5,7 +5,7 @@ import { type RunWord, runWordOf } from '../gate/status-word.ts';
 import { parseArgument } from '../tool/arguments.ts';
 import { toolNamed } from '../tool/select.ts';
 import type { Context } from './context.ts';
-import { type Life, lifeOf, lostOrNot } from './life.ts';
+import { isRunning, type Life, lifeOf, lostOrNot } from './life.ts';
 import { allIntents } from './list.ts';
 import { runLock } from './tool.ts';
 
@@ -27,7 +27,8 @@ export async function inDoubt(context: Context): Promise<InDoubt[]> {
       const run = state.runs.at(-1);
       if (!run || state.status !== status) continue;
       const life = status === 'partial' ? 'dead' : lifeOfAll(context, run, is_lost);
-      found.push({ state, run, life, status_word: runWordOf(status, !is_lost && life === 'alive') });
+      const is_running = !is_lost && (await isRunning(context, state));
+      found.push({ state, run, life, status_word: runWordOf(status, is_running) });
     }
   return found;
 }

@@ -2,7 +2,6 @@ import { hasExpired } from '../gate/status-word.ts';
 import { limits } from '../limits.ts';
 import { executorsNow, waitsFor } from './beat.ts';
 import type { Context } from './context.ts';
-import { isSilent } from './life.ts';
 import { liveIntents } from './list.ts';
 import { type InDoubt, inDoubt } from './look.ts';
 import { newestBefore } from './page.ts';
@@ -18,7 +17,7 @@ export interface Queue {
   /** Those of them for which no executor runs. */
   readonly unserved: number;
   readonly executors: { readonly enrolled: number; readonly running: number };
-  /** Runs that nothing works on, of any host, and whose end is not known or was half way. */
+  /** Runs that no process works on, of any host, and whose end is not known or was half way. */
   readonly in_doubt: number;
   readonly freezes: number;
   readonly entries: number;
@@ -26,11 +25,10 @@ export interface Queue {
 
 export async function queueOf(context: Context): Promise<Queue> {
   const { store } = context;
-  const lost = await Promise.all((await inDoubt(context)).map((one) => isLost(context, one)));
   return {
     ...(await waitingIn(context)),
     ...(await servedNow(context)),
-    in_doubt: lost.filter((is_lost) => is_lost).length,
+    in_doubt: (await inDoubt(context)).filter(isInDoubt).length,
     freezes: (await store.system()).freezes.length,
     entries: (await store.tip()).size,
   };
@@ -83,21 +81,19 @@ async function orderedIn(context: Context): Promise<Pick<Queue, 'ordered' | 'uns
 export interface BegunRun {
   readonly intent_id: string;
   readonly execution_id: string;
-  /** Nothing works on it, on whichever host that was. */
-  readonly is_lost: boolean;
+  /** No process works on it, on whichever host that was. */
+  readonly is_in_doubt: boolean;
 }
 
 export async function begunRuns(context: Context): Promise<BegunRun[]> {
   const begun = (await inDoubt(context)).filter(({ state }) => state.status === 'claimed');
-  return Promise.all(
-    begun.map(async (one) => {
-      const { intent_id } = one.state;
-      return { intent_id, execution_id: one.run.execution_id, is_lost: await isLost(context, one) };
-    }),
-  );
+  return begun.map((one) => ({
+    intent_id: one.state.intent_id,
+    execution_id: one.run.execution_id,
+    is_in_doubt: isInDoubt(one),
+  }));
 }
 
-/** What a live process runs is at work, and in no doubt, on whichever host that is. */
-async function isLost(context: Context, { run, life }: InDoubt): Promise<boolean> {
-  return life === 'dead' || (life === 'other-host' && (await isSilent(context, run)));
+function isInDoubt({ status_word }: InDoubt): boolean {
+  return status_word === 'IN DOUBT';
 }

@@ -6,7 +6,7 @@ import { requireHuman } from '../identity/principal.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type Context, requireIntent } from './context.ts';
 import { runNamed } from './find.ts';
-import { lifeOf, lostOrNot } from './life.ts';
+import { isRunning, lifeOf, lostOrNot } from './life.ts';
 import { type InDoubt, inDoubt } from './look.ts';
 
 export interface StopRequest {
@@ -47,7 +47,7 @@ async function requireGoing(context: Context, execution_id: string): Promise<InD
     refuse('RUN_IN_DOUBT', 'The process of the run is gone, so nothing is left to stop.', { execution_id });
   const life = lifeOf(context, last.execution_id, last.executor);
   const run = requireStoppable(state, execution_id);
-  return { state, run, life, status_word: runWordOf('claimed', life === 'alive') };
+  return { state, run, life, status_word: runWordOf('claimed', await isRunning(context, state)) };
 }
 
 async function onlyRun(context: Context): Promise<string> {

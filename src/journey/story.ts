@@ -4,7 +4,7 @@ import type { Shown } from '../display/shown.ts';
 import type { WaitsFor } from '../display/unserved.ts';
 import { approvalsNow } from '../gate/approvals.ts';
 import { type CapabilityWord, capabilityWordOf } from '../gate/capability-word.ts';
-import type { IntentState, Run } from '../gate/state.ts';
+import type { IntentState } from '../gate/state.ts';
 import { isDue, type RunWord, runWordOf } from '../gate/status-word.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { type Entry, openEntry } from '../ledger/entry.ts';
@@ -86,7 +86,7 @@ export async function storyOf(
   const is_ordered = capability?.status === 'ordered' && capability.holder === null;
   return {
     ...told(story, toldOf(standing), await standing.reviewers()),
-    ...wordsOf(story, context.clock(), (run) => isRunning(context, run)),
+    ...wordsOf(story, context.clock(), await isRunning(context, story.intent)),
     waits_for: is_ordered && isDue(story.intent) ? await standing.executors() : null,
     shown: asked?.shown ?? null,
     alternates: asked?.alternates ?? [],
@@ -120,7 +120,7 @@ export async function storyInFile({
   return {
     ...told(story, toldOf(approvalsNow(story.intent, { now, authorities: null })), null),
     // Of processes a file knows nothing.
-    ...wordsOf(story, now, () => false),
+    ...wordsOf(story, now, false),
     waits_for: null,
     shown: shownFromFile(story),
     alternates: [],
@@ -131,18 +131,16 @@ export async function storyInFile({
 
 type Words = Pick<IntentStory, 'capability_words' | 'run_words'>;
 
-function wordsOf({ intent, left }: Story, now: Date, isGoing: (run: Run) => boolean): Words {
-  const { capabilities, runs } = intent;
+function wordsOf({ intent: { capabilities }, left }: Story, now: Date, is_running: boolean): Words {
   return {
     capability_words: capabilities.map((one) => ({
       capability_id: one.capability_id,
       status_word: capabilityWordOf(one, now),
     })),
-    run_words: left.map(({ execution_id, status }) => {
-      const run = runs.find((one) => one.execution_id === execution_id);
-      const is_running = status === 'claimed' && run !== undefined && isGoing(run);
-      return { execution_id, status_word: runWordOf(status, is_running) };
-    }),
+    run_words: left.map(({ execution_id, status }) => ({
+      execution_id,
+      status_word: runWordOf(status, is_running),
+    })),
   };
 }
 

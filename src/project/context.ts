@@ -24,6 +24,7 @@ import { serverMemory } from '../mcp-call/memory.ts';
 import { Upstreams } from '../mcp-call/upstreams.ts';
 import type { Engine } from '../policy/engine.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
+import type { StorePlace } from '../store/open.ts';
 import type { Receipt, Store } from '../store/store.ts';
 import { both, openTelemetry, type Telemetry } from '../telemetry.ts';
 import { loadRegistry, type Registry } from '../tool/registry.ts';
@@ -75,9 +76,9 @@ export function journeyContext(
   account: Account | null,
 ): Context {
   const verified = new VerifiedEntries();
-  const writing: { failed: ReasonCode | null } = { failed: null };
+  const writes = lastWrite(config.store.kind);
   const reader = new EntryReader();
-  const store = afterCommit(observedStore(opened, telemetry), writing, ({ entries }) => {
+  const store = afterCommit(observedStore(opened, telemetry), writes, ({ entries }) => {
     // A commit verifies its events before it seals them, for the ledger that a row names: an attacker may have written that row.
     if (opened.origin() === origin) for (const { hash } of entries) verified.add(hash);
     for (const written of entries) reader.keep(written);
@@ -90,7 +91,7 @@ export function journeyContext(
     store,
     beats: store.beats ?? beatFile(layout),
     service_state,
-    writing,
+    whyNotWritten: writes.whyNot,
     requireKeptHead,
     requireSteadyClock,
     telemetry,
@@ -152,21 +153,34 @@ export function journeyContext(
 /** Of a store. What another one wrote first, or a step was refused for, is no failure of it. */
 const WRITE_FAILURES: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['DISK_FULL', 'WRITE_FAILED']);
 
-function afterCommit(
-  store: Store,
-  writing: { failed: ReasonCode | null },
-  act: (receipt: Receipt) => void,
-): Store {
+interface LastWrite {
+  ended(failed: ReasonCode | null): void;
+  whyNot(): ReasonCode | null;
+}
+
+/** What an open file holds after a failed write is not known, and no later one mends that. A server goes on when it can. */
+function lastWrite(kind: StorePlace['kind']): LastWrite {
+  const told_ms = kind === 'sqlite' ? Number.POSITIVE_INFINITY : limits.write_failed_ms;
+  let last: { readonly failed: ReasonCode | null; readonly at_ms: number } | null = null;
+  return {
+    ended: (failed) => {
+      last = { failed, at_ms: performance.now() };
+    },
+    whyNot: () => (last === null || performance.now() - last.at_ms > told_ms ? null : last.failed),
+  };
+}
+
+function afterCommit(store: Store, writes: LastWrite, act: (receipt: Receipt) => void): Store {
   return {
     ...store,
     commit: async (commit) => {
       try {
         const receipt = await store.commit(commit);
-        writing.failed = null;
+        writes.ended(null);
         act(receipt);
         return receipt;
       } catch (error) {
-        if (error instanceof Refusal && WRITE_FAILURES.has(error.code)) writing.failed = error.code;
+        if (error instanceof Refusal && WRITE_FAILURES.has(error.code)) writes.ended(error.code);
         throw error;
       }
     },

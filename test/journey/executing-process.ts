@@ -1,10 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { onTestFinished } from 'vitest';
 import { cliPath } from '../support/pty.ts';
 
-/** `keyturn execute` as a process of its own, once it hears of orders. */
-export async function executing(cwd: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [cliPath(), 'execute'], { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+/** `keyturn execute` as a process of its own, once it hears of orders. With `host`, on a machine that is called that. */
+export async function executing(cwd: string, host: string | null = null): Promise<ChildProcess> {
+  const command = [process.execPath, cliPath(), 'execute'];
+  const [file, ...args] = host === null ? command : [...NAMED, host, ...command];
+  const child = spawn(file!, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   let said = '';
   await new Promise<void>((done, failed) => {
@@ -16,3 +18,9 @@ export async function executing(cwd: string): Promise<ChildProcess> {
   });
   return child;
 }
+
+/** Only root may name a machine. */
+export const can_name = process.getuid?.() === 0 && spawnSync('unshare', ['--uts', 'true']).status === 0;
+
+/** Each step replaces the one before it: the child is the process of the executor. */
+const NAMED = ['unshare', '--uts', 'sh', '-c', 'hostname "$0" && exec "$@"'];

@@ -1,11 +1,15 @@
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { isSaidToGoOn } from '../../src/journey/run-words.ts';
+import { Keyturn } from '../../src/keyturn.ts';
+import { limits } from '../../src/limits.ts';
 import { postgres } from '../store/postgres-place.ts';
 import { until } from '../support/processes.ts';
-import { type Project, writeSecrets } from '../support/project.ts';
+import { type Project, steady, writeSecrets } from '../support/project.ts';
+import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
-import { executing } from './executing-process.ts';
+import { can_name, executing } from './executing-process.ts';
 import { anotherHost, type Shared, shared } from './postgres-host.ts';
 
 const server = postgres();
@@ -106,3 +110,53 @@ describe('two executors over one ledger, each with its own secret', () => {
     await p.keyturn.ledger.verify({ deep: true });
   }, 240_000);
 });
+
+/** What each place that tells of a run says about it. */
+async function wordsOf({ keyturn }: Pick<Project, 'keyturn'>, intent_id: string) {
+  const [begun, ...others] = (await keyturn.runs.inDoubt()).runs;
+  expect([begun!.intent_id, begun!.state, others]).toEqual([intent_id, 'other-host', []]);
+  const story = await keyturn.intents.story({ intent_id });
+  return {
+    inDoubt: begun!.status_word,
+    going: (await keyturn.runs.going()).status_word,
+    status: (await keyturn.system.status()).in_doubt.map(({ status_word }) => status_word).join(),
+    runs: (await keyturn.runs.list()).runs[0]!.status_word,
+    intents: (await keyturn.intents.list()).intents[0]!.status_word,
+    result: (await keyturn.intents.result({ intent_id })).status_word,
+    story: story.intent.status_word,
+    run: story.run_words[0]!.status_word,
+  };
+}
+
+it.skipIf(!can_name)(
+  'a run on a host that cannot be looked at is running while that host says so, and in doubt when it is silent',
+  async () => {
+    const { p, hosts } = await twoHosts('elsewhere');
+    const { keyturn } = hosts.releases;
+    const child = await executing(hosts.database.root, 'elsewhere');
+    const gate = join(scratch(), 'gate');
+    onTestFinished(() => writeFileSync(gate, ''));
+    const intent_id = await turned(p, 'query', gate);
+    await until(() => existsSync(`${gate}.begun`));
+    const [{ execution_id } = expect.fail('no run')] = (await keyturn.runs.list()).runs;
+    const shared = { service_state: keyturn.host.serviceState(), runs_folder: hosts.releases.root };
+    await until(() => isSaidToGoOn(shared, execution_id));
+    // At a time when a host that says nothing is taken for gone.
+    const ahead = () => new Date(Date.now() + limits.beat_missed_ms + 1_000);
+    const later = await Keyturn.open({ at: hosts.releases.root, mode: 'read', ...steady(ahead) });
+    onTestFinished(() => later.close());
+    const each = (word: string) => Object.fromEntries(TOLD.map((place) => [place, word]));
+    expect(await wordsOf({ keyturn: later }, intent_id)).toEqual(each('running'));
+    expect((await later.host.queue()).in_doubt).toBe(0);
+    child.kill('SIGKILL');
+    await until(async () => !(await isSaidToGoOn(shared, execution_id)));
+    expect(await wordsOf({ keyturn: later }, intent_id)).toEqual(each('IN DOUBT'));
+    expect((await later.host.queue()).in_doubt).toBe(1);
+    // What is silent may still be at work: only a human says that it is not.
+    const settle = { execution_id, outcome: 'happened', reason: 'I looked.', signer: p.ada } as const;
+    await expectRefusal('RUN_STILL_ALIVE', () => p.keyturn.runs.resolve(settle));
+  },
+  120_000,
+);
+
+const TOLD = ['inDoubt', 'going', 'status', 'runs', 'intents', 'result', 'story', 'run'];

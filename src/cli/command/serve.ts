@@ -55,14 +55,13 @@ async function makeCoreKey({ layout, people }: Keyturn): Promise<void> {
 /** The secret comes from a file: other accounts of this machine see the words of a command. */
 function loginIn(options: Options): Pick<ServeRequest, 'login'> {
   const { oidcIssuer: issuer, oidcClient: client_id, oidcClaim: claim, oidcName, oidcSecretFile } = options;
-  if (issuer === undefined || client_id === undefined) {
-    const others = [issuer, client_id, claim, oidcName, oidcSecretFile];
-    if (others.some((one) => one !== undefined))
-      refuse('USAGE', '--oidc-issuer and --oidc-client go together, and the others with them.');
-    return {};
-  }
+  const all = [issuer, client_id, claim, oidcName, oidcSecretFile];
+  if (all.every((one) => one === undefined)) return {};
+  if (issuer === undefined || client_id === undefined)
+    return refuse('USAGE', '--oidc-issuer and --oidc-client go together, and the others with them.');
+  if (client_id === '' || claim === '') refuse('USAGE', '--oidc-client and --oidc-claim take a name.');
   const client_secret = oidcSecretFile === undefined ? null : secretIn(oidcSecretFile);
-  const names = oidcName === undefined ? null : new Map(oidcName.map(namedIn));
+  const names = oidcName === undefined ? null : namesIn(oidcName);
   return { login: { issuer, client_id, client_secret, claim: claim ?? 'preferred_username', names } };
 }
 
@@ -76,17 +75,30 @@ function accessIn({
       refuse('USAGE', '--oauth-claim and --oauth-name go with --oauth-issuer.');
     return {};
   }
-  const names = oauthName === undefined ? null : new Map(oauthName.map(namedIn));
+  if (claim === '') refuse('USAGE', '--oauth-claim takes a name.');
+  const names = oauthName === undefined ? null : namesIn(oauthName);
   return { access: { issuer, claim: claim ?? 'sub', names } };
 }
 
 function secretIn(path: string): string {
+  const secret = textIn(path).trimEnd();
+  return secret === '' ? refuse('USAGE', `${path} holds no secret.`) : secret;
+}
+
+function textIn(path: string): string {
   try {
-    return readFileSync(path, 'utf8').trimEnd();
+    return readFileSync(path, 'utf8');
   } catch (error) {
     const { code = 'unknown' } = error as NodeJS.ErrnoException;
     return refuse('FILE_UNREADABLE', `${path} cannot be read (${code}).`, { path, errno: code });
   }
+}
+
+/** Of two names for one value, the last one would count. */
+function namesIn(texts: readonly string[]): ReadonlyMap<string, string> {
+  const names = new Map(texts.map(namedIn));
+  if (names.size < texts.length) refuse('USAGE', '--oidc-name and --oauth-name take each VALUE once.');
+  return names;
 }
 
 function namedIn(text: string): [string, string] {

@@ -179,12 +179,13 @@ function doubtLines(
   doubt: Status['in_doubt'][number],
   { short, next, paint }: { readonly short: Short; readonly next: Next; readonly paint: Paint },
 ): string[] {
-  const { tool, since, host, pid } = doubt;
+  const { tool, since, pid } = doubt;
+  const host = visible(doubt.host);
   const [execution_id, intent_id] = [short(doubt.execution_id), short(doubt.intent_id)];
   if (doubt.status_word === 'running')
     return [
       paint('yellow', `running ${execution_id}`),
-      `  ${tool} for ${intent_id}, since ${since}, as process ${pid}`,
+      `  ${tool} for ${intent_id}, since ${since}, as process ${pid}${doubt.state === 'other-host' ? ` on ${host}` : ''}`,
     ];
   const why = {
     alive: 'its process is gone, and what it started still runs',

@@ -21,7 +21,7 @@ export function Empty() {
   const needs = value
     ? [
         ...value.in_doubt
-          .filter(({ state }) => state !== 'alive')
+          .filter(({ status_word }) => status_word === 'IN DOUBT')
           .map((one) => ({ ...one, word: 'In doubt: settle it' })),
         ...value.stuck.map((one) => ({ ...one, word: 'Its undo is stuck' })),
         ...value.failed.slice(0, 5).map((one) => ({ ...one, word: 'Failed' })),

@@ -34,7 +34,7 @@ function Figures(_: { readonly id: string }) {
         const waiting = intents
           .filter(({ status_word }) => status_word === 'waiting')
           .map(({ proposed_at }) => now - Date.parse(proposed_at));
-        const doubt = begun.filter(({ state }) => state !== 'alive');
+        const doubt = begun.filter(({ status_word }) => status_word === 'IN DOUBT');
         const names = days.map((day, i) => (i === DAYS - 1 ? 'today' : dayOf(day)));
         return (
           <div class="halves">

@@ -32,7 +32,7 @@ function Health(_: { readonly id: string }) {
     <PageFrame title="Health" told={told}>
       {([status, { executors, control_keys }, reasons]) => {
         const waits = unservedWords(status.approved.map(({ waits_for }) => waits_for));
-        const doubts = status.in_doubt.filter(({ state }) => state !== 'alive');
+        const doubts = status.in_doubt.filter(({ status_word }) => status_word === 'IN DOUBT');
         const rows: readonly (readonly [string, boolean, string])[] = [
           ['Service', reasons.length === 0, reasons.length === 0 ? 'Ready.' : reasons.join(', ')],
           ['Clock', status.clock === null, status.clock?.words ?? 'It fits the ledger.'],

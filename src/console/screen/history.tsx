@@ -2,7 +2,6 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { visible } from '../../canonical/visible.ts';
 import { type QueueItem, useApp, useTold } from '../app.ts';
 import { PageFrame } from '../part/page.tsx';
-import { shownStatus, useRunning } from '../running.ts';
 import { cut, dayOf, listedDeed } from '../words.ts';
 
 type StatusWord = QueueItem['status_word'];
@@ -34,7 +33,6 @@ function History(_: { readonly id: string }) {
   const [more, setMore] = useState<readonly QueueItem[]>([]);
   const [next, setNext] = useState<string | null>(null);
   const [looked, setLooked] = useState(0);
-  const running = useRunning();
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
   const asked = {
@@ -109,7 +107,7 @@ function History(_: { readonly id: string }) {
                     </p>
                   </div>
                   <span class="end">
-                    {shownStatus(one, running)}, {dayOf(one.proposed_at)}
+                    {one.status_word.toLowerCase()}, {dayOf(one.proposed_at)}
                   </span>
                 </li>
               );

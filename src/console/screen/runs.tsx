@@ -26,7 +26,9 @@ function Running(_: { readonly id: string }) {
           {runs.map((run) => (
             <section class="run" key={run.execution_id}>
               <div class="run-top">
-                <p class="clock">{run.state === 'alive' ? span(now - Date.parse(run.since)) : 'In doubt'}</p>
+                <p class="clock">
+                  {run.status_word === 'running' ? span(now - Date.parse(run.since)) : 'In doubt'}
+                </p>
                 <p>
                   <b>
                     <bdi>{visible(run.tool)}</bdi>
@@ -44,7 +46,7 @@ function Running(_: { readonly id: string }) {
                 <a class="act" href={`#/story/${run.intent_id}`}>
                   Open story
                 </a>
-                {run.state === 'alive' && (
+                {run.status_word === 'running' && (
                   <SignedAct
                     text="Stop this run…"
                     icon="stop"

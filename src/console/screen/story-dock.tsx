@@ -4,14 +4,12 @@ import { type FinishedAct, reasoned, type SignatureAsked } from '../gesture.ts';
 import { useKeys } from '../keys.ts';
 import { Dock } from '../part/dock.tsx';
 import { SignedAct } from '../part/signed-act.tsx';
-import { useIsRunning } from '../running.ts';
 
 const UNDOABLE: ReadonlySet<string> = new Set(['succeeded', 'failed', 'STUCK', 'happened']);
 
 /** What a person can still do about something that ended. */
 export function StoryDock({ intent }: { readonly intent: Intent }) {
   const run = intent.runs.at(-1);
-  const is_running = useIsRunning(intent.intent_id);
   const can_undo =
     intent.effect === 'plan' &&
     run !== undefined &&
@@ -24,7 +22,7 @@ export function StoryDock({ intent }: { readonly intent: Intent }) {
         location.hash = `/undo/${run.execution_id}`;
       }),
   });
-  if (intent.status_word === 'IN DOUBT' && run && is_running === false)
+  if (intent.status_word === 'IN DOUBT' && run)
     return <Settle intent={intent} execution_id={run.execution_id} />;
   if (run && (intent.status === 'failed' || intent.status === 'rolled_back'))
     return <Retry intent={intent} after={run.execution_id} can_undo={can_undo} />;

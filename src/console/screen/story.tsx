@@ -6,7 +6,6 @@ import { DeedOf } from '../part/deed.tsx';
 import { Icon, type IconName, Tag } from '../part/icon.tsx';
 import { PageFrame } from '../part/page.tsx';
 import { Dig, Fold, PrintedText, Target, Words } from '../part/text.tsx';
-import { shownStatus, useRunning } from '../running.ts';
 import { capital, clockOf, dayOf, deedOf, type EffectToDraw, grouped, plural } from '../words.ts';
 import { StoryDock } from './story-dock.tsx';
 import { ProofPanel } from './story-proof.tsx';
@@ -23,7 +22,6 @@ const ICONS: Readonly<Record<string, readonly [IconName, string]>> = {
 
 function Story({ id }: { readonly id: string }) {
   const app = useApp();
-  const running = useRunning();
   const told = useTold(
     () => app.api.intents.story({ intent_id: id, with_output: true }),
     [id],
@@ -50,7 +48,7 @@ function Story({ id }: { readonly id: string }) {
               </h2>
               <div class="who">
                 <Tag tone={good ? 'ok' : intent.status_word === 'waiting' ? 'plain' : 'warn'}>
-                  {capital(shownStatus(intent, running))}
+                  {capital(intent.status_word.toLowerCase())}
                 </Tag>
                 <span>
                   {dayOf(intent.proposed_at)}, {clockOf(intent.proposed_at)}

@@ -26,8 +26,8 @@ export async function dueIn(
     if (added.length > 0)
       found.push({ event: 'escalation', occasion: [about.intent_id, ...added].join(' '), at, about, added });
   }
-  for (const { intent_id, execution_id, is_lost } of begun) {
-    if (!is_lost || position.doubts.includes(execution_id)) continue;
+  for (const { intent_id, execution_id, is_in_doubt } of begun) {
+    if (!is_in_doubt || position.doubts.includes(execution_id)) continue;
     const about = await keyturn.intents.get({ intent_id });
     // Its end may have been recorded meanwhile.
     if (about.status === 'claimed' && about.runs.at(-1)?.execution_id === execution_id)
