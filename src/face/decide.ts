@@ -11,8 +11,8 @@ import { diffTexts, hunksApart, review } from '../journey/review.ts';
 import { reviewersOf } from '../journey/reviewers.ts';
 import { previewSubmit, submit } from '../journey/submit.ts';
 import { limits } from '../limits.ts';
-import { explain } from '../refusal.ts';
-import { requireOwnDelegation, requireOwnIntent } from './caller.ts';
+import { explain, refuse } from '../refusal.ts';
+import { type Caller, requireOwnDelegation, requireOwnIntent } from './caller.ts';
 import { effect, envelope } from './effect.ts';
 import { capabilityScope, grantAsked, offerAsked, order, orderAsked, orderOf } from './order.ts';
 import { askedHash, askedId, digest, id, intent, name, publicKey, reasonCode, time } from './parts.ts';
@@ -205,9 +205,10 @@ export const deciding = {
     },
   }),
 
-  grant: act({
-    open_to: 'people',
-    about: 'Order one run of what is approved; a delegate signs with its delegation.',
+  grant: write({
+    open_to: 'delegate',
+    about:
+      'Order one run of what is approved. A human signs; or a delegate with its delegation, from elsewhere for what it proposed itself.',
     input: grantAsked,
     output: () =>
       order().extend({
@@ -218,7 +219,9 @@ export const deciding = {
         /** The capability itself, for who runs it elsewhere; `null` where it is not issued. It is told only here. */
         token: z.string().nullable(),
       }),
-    run: async ({ context }, request) => {
+    here: here<{ readonly signer: Signer }>('signer'),
+    run: async ({ context, caller }, request) => {
+      if (caller.kind === 'agent') await requireOwnOrder(context, caller, request);
       const { break_glass, token, ...given } = await grant(context, request);
       return Object.assign(orderOf(given), { break_glass, issued: token !== null, token });
     },
@@ -239,3 +242,15 @@ export const deciding = {
     },
   }),
 };
+
+/** An agent gets no capability to take elsewhere: what it orders, the executors run. */
+async function requireOwnOrder(
+  context: Context,
+  caller: Caller,
+  { intent_id, delegation, holder, is_issued }: z.output<ReturnType<typeof grantAsked>>,
+): Promise<void> {
+  if (delegation === undefined || holder !== undefined || is_issued === true)
+    return refuse('NOT_FOR_AGENTS', 'An agent orders a run under its delegation, and is issued nothing.');
+  await requireOwnIntent(context, caller, intent_id);
+  await requireOwnDelegation(context, caller, delegation);
+}

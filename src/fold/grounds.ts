@@ -171,6 +171,10 @@ function requireOrderable(rows: Rows, event: Event<'order.given'>, at: string): 
   const held = requireHolds(authoritiesOf(rows), delegation, at);
   if (!covers(held, [action])) refuse('DELEGATION_OUT_OF_SCOPE');
   if (Date.parse(expires_at) > Date.parse(held.expires_at)) refuse('DELEGATION_WIDENED');
+  // The uses and the arguments of a grant were held against what was submitted under it, and against nothing else.
+  const is_of_grant = before.approvals.some((one) => one.delegation === delegation);
+  if (held.grant !== null && !is_of_grant)
+    refuse('GRANT_OUTSIDE', 'Under a grant only what was submitted under it is ordered.');
 }
 
 function requireIssuable(rows: Rows, { subject, body }: Event<'capability.issued'>, at: string): void {

@@ -84,7 +84,7 @@ describe.each(Object.entries(PLACES))('a backup %s', (_, place) => {
     const run = (...words: string[]) => keyturn(words, { cwd });
     const isUntouched = () => !existsSync(join(cwd, '.keyturn'));
 
-    // Nobody is asked, and what is piped in is no answer.
+    // Without a terminal no human is asked, and what is piped in is no answer.
     expectError('NO_TERMINAL', await keyturn(restore, { cwd, stdin: `${b.typed}\n` }));
     const declined = await talkAt({ cwd }, restore, [QUESTION, '']);
     expectError('CONFIRMATION_DECLINED', declined);

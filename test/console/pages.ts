@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { foundWithPasskey } from '../../src/serve/founding.ts';
+import { onHost } from '../journey/executing-process.ts';
 import { until } from '../support/processes.ts';
 import { cliPath } from '../support/pty.ts';
 import { open } from './screens.ts';
@@ -62,11 +63,15 @@ async function founding(): Promise<{ link: string; end: () => Promise<unknown> }
 }
 
 /** A run whose executor was killed: how it ended is not recorded. The service is to be stopped: it would run it. */
-export async function killedRun({ keyturn, root, ada: signer, propose }: Stage): Promise<string> {
+export async function killedRun(
+  { keyturn, root, ada: signer, propose }: Stage,
+  host: string | null = null,
+): Promise<string> {
   const effect = { kind: 'tool', tool: 'wait', arguments: { seconds: 5 } };
   const { intent_id, hash } = await propose({ declared_goal: 'Wait for the courier', effect });
   await keyturn.intents.turn({ intent_id, hash, signer });
-  const executor = spawn(process.execPath, [cliPath(), 'execute'], { cwd: root, stdio: 'ignore' });
+  const [file, ...args] = onHost(host, [process.execPath, cliPath(), 'execute']);
+  const executor = spawn(file!, args, { cwd: root, stdio: 'ignore' });
   const ended = once(executor, 'exit');
   await until(async () => (await keyturn.intents.get({ intent_id })).status_word === 'running');
   executor.kill('SIGKILL');

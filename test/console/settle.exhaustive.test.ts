@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { can_name } from '../journey/executing-process.ts';
 import { until } from '../support/processes.ts';
 import { isAlive, killedRun } from './pages.ts';
 import { open } from './screens.ts';
@@ -28,6 +29,7 @@ describe('a run in doubt', () => {
     await stage.stopService();
     const happened = await killedRun(stage);
     const not = await killedRun(stage);
+    const there = can_name ? [await killedRun(stage, 'elsewhere')] : [];
     await stage.restart();
     ada = await stage.person();
     await stage.enrol(ada, 'ada');
@@ -35,16 +37,18 @@ describe('a run in doubt', () => {
     for (const [intent_id, button, word] of [
       [happened, 'It happened…', 'happened'],
       [not, 'It did not happen…', 'failed'],
+      ...there.map((one) => [one, 'It did not happen…', 'failed'] as const),
     ] as const) {
-      // The tool may outlive its executor for a while, and is no doubt as long as it runs.
-      await until(async () => !(await isAlive(stage, intent_id)));
+      // The tool may outlive its executor for a while. Another host is silent for a while before it is taken for gone.
+      const status = async () => (await stage.keyturn.intents.get({ intent_id })).status_word;
+      await until(async () => !(await isAlive(stage, intent_id)) && (await status()) === 'IN DOUBT');
       await open(page, `/story/${intent_id}`);
       await page.waitForSelector('text=It is not known whether this happened.');
+      const on_other_host = there.includes(intent_id) ? 1 : 0;
+      expect(await page.locator('.says:has-text("It ran on elsewhere")').count()).toBe(on_other_host);
       await page.click(`text=${button}`);
       await give('The courier told me.');
-      await expect
-        .poll(async () => (await stage.keyturn.intents.get({ intent_id })).status_word, { timeout: 20_000 })
-        .toBe(word);
+      await expect.poll(status, { timeout: 20_000 }).toBe(word);
       await page.waitForSelector('.story li:has-text("The courier told me.")');
       expect(await page.locator('text=It is not known whether').count()).toBe(0);
     }

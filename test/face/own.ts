@@ -33,6 +33,7 @@ const ASKED: Readonly<Record<string, (intent_id: string) => readonly object[]>> 
   'intents.waitFor': (intent_id) => [{ intent_id, signal: AbortSignal.timeout(20) }],
   'intents.previewSubmit': (intent_id) => [{ intent_id, delegation: NONE }],
   'intents.submit': (intent_id) => [{ intent_id, hash: 'a'.repeat(64), delegation: NONE }],
+  'intents.grant': (intent_id) => [{ intent_id, hash: 'a'.repeat(64), delegation: NONE }],
   'agents.delegate': (delegation) => [
     { delegate: 'scout', actions: ['tool:say'], ttl_s: 60, reason: 'x', delegation },
   ],

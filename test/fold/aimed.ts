@@ -252,6 +252,15 @@ function ofServers(): Aimed[] {
         ]),
       ],
     },
+    {
+      code: 'GRANT_OUTSIDE',
+      events: [
+        ...begins(),
+        delegation(id(21), 'ada', 'planner', once),
+        ...approves(),
+        ordered(A, 'planner', { ...by('bo'), delegation: id(21), expires_at }),
+      ],
+    },
   ];
 }
 

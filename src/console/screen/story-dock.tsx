@@ -146,18 +146,34 @@ function UndoCall({ intent: { intent_id, tool } }: { readonly intent: Intent }) 
 
 /** A human's word for a run whose end is not recorded. */
 function Settle({ intent, execution_id }: { readonly intent: Intent; readonly execution_id: string }) {
+  const { api } = useApp();
+  const { value } = useTold(
+    () => api.runs.inDoubt(),
+    [execution_id],
+    ({ subject }) => subject === intent.intent_id,
+  );
+  const run = value?.runs.find((one) => one.execution_id === execution_id);
+  if (run === undefined) return null;
+  const host_is_dead = run.state === 'other-host';
   const ask = (outcome: 'happened' | 'did_not_happen') => (reason: string) =>
     reasoned(
       'runs.resolve',
       'execution.resolved',
       intent.intent_id,
-      { execution_id, outcome, reason },
-      { fixed: { attempt: intent.attempt, settles: intent.status } },
+      { execution_id, outcome, reason, ...(host_is_dead && { host_is_dead }) },
+      { leave: ['host_is_dead'], fixed: { attempt: intent.attempt, settles: intent.status } },
     );
   return (
     <section class="dock" aria-label="Decision">
       <div class="says">
         <b>It is not known whether this happened.</b> Look, then say what you found.
+        {host_is_dead && (
+          <>
+            {' '}
+            It ran on <bdi>{visible(run.host)}</bdi>, which this service cannot look at: your word also says
+            that nothing runs there any more.
+          </>
+        )}
       </div>
       <div class="acts">
         <SignedAct
