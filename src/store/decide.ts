@@ -198,7 +198,7 @@ function decided(
     const claims = [...(entries.length === 0 ? commit.claims : []), ...claimsOf(event)];
     for (const claim of claims) taken.push([claim, end.size]);
     const { size: seq, last: prev } = end;
-    // EntriesToWrite member by member: V8 makes a hidden class for each object that begins with a spread.
+    // Written member by member: V8 makes a hidden class for each object that begins with a spread.
     const entry = { seq, tenant, at, kind, subject, claims, body: body as JsonObject, prev };
     const { bytes, hash } = sealEntry(entry);
     const { size, frontier } = append(end, hash);
