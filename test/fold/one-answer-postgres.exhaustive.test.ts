@@ -11,6 +11,7 @@ const COUNT = Number(process.env.KEYTURN_SOAK_LEDGERS ?? 400) / 20;
 const ALL = process.env.KEYTURN_SOAK_LEDGERS !== undefined;
 const at = postgres();
 const judges = storeJudges(() => onPostgres(at()));
+const { adopted, rebuilt } = judges;
 
 describe('commit, copy and rebuild on PostgreSQL', () => {
   it('take a ledger that could have been written', async () => {
@@ -29,7 +30,8 @@ describe('commit, copy and rebuild on PostgreSQL', () => {
 
   it(
     'give the answer of deep verification about a ledger for each kind of event and each reason of the fold',
-    () => expectEachRefused({ all: ALL }, judges),
+    // Entry by entry only at full size: each entry is a commit of its own.
+    () => expectEachRefused({ all: ALL }, ALL ? judges : { adopted, rebuilt }),
     3_600_000,
   );
 
