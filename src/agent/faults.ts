@@ -74,7 +74,7 @@ function phraseFaults(simulation: Simulation, snapshot: Snapshot): SimulationFau
   });
 }
 
-export function ownWords({ summary, phrases }: Simulation): (readonly [language: string, text: string])[] {
+function ownWords({ summary, phrases }: Simulation): (readonly [language: string, text: string])[] {
   const said = Object.entries(phrases).flatMap(([language, texts]) =>
     texts.map((text) => [language, text] as const),
   );

@@ -1,5 +1,6 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event, EventKind } from '../event/event.ts';
+import { capabilityOf } from '../gate/capability.ts';
 import type { Capability } from '../gate/state.ts';
 import type { DecisionRecord } from '../policy/replay.ts';
 import type { PolicyAction } from '../policy/request.ts';
@@ -103,8 +104,8 @@ function orderOf(rows: Rows, { kind, subject, body }: Event): Capability | null 
       ? body.capability_id
       : kind === 'order.denied' && body.order_id;
   if (!id) return null;
-  const known = rows.row('intent', subject)?.state.capabilities ?? [];
-  return known.find(({ capability_id }) => capability_id === id) ?? null;
+  const intent = rows.row('intent', subject)?.state;
+  return intent ? capabilityOf(intent, id) : null;
 }
 
 /**

@@ -6,6 +6,7 @@ import { needsDispatch } from '../gate/agent-core.ts';
 import { isDispatch, isEnd } from '../gate/agent-move.ts';
 import type { AgentState } from '../gate/agent-state.ts';
 import { breakGlassSince } from '../gate/break-glass.ts';
+import { capabilityOf } from '../gate/capability.ts';
 import { type DispatchGrounds, requireDispatchGrounds, requireStands } from '../gate/dispatch.ts';
 import { requireDispatched } from '../gate/dispatched.ts';
 import { freezeOf, freezeWords } from '../gate/freeze.ts';
@@ -138,11 +139,11 @@ function requireReplacement(rows: Rows, { subject, body }: Event<'intent.replace
 
 /** From the second human on, an approver who asked for the intent is refused, in whichever name it was proposed. */
 function requireOther(rows: Rows, { subject, body }: Event<'approval.granted'>): void {
-  if (isOwnRequest(intentOf(rows, subject), body.by) && hasOthers(rows)) refuse('SELF_APPROVAL');
+  requireNotOwn(rows, isOwnRequest(intentOf(rows, subject), body.by));
 }
 
-function hasOthers(rows: Rows): boolean {
-  return humansIn(rows) > 1;
+function requireNotOwn(rows: Rows, is_own: boolean): void {
+  if (is_own && humansIn(rows) > 1) refuse('SELF_APPROVAL');
 }
 
 function requireDelegated(rows: Rows, event: Event<'intent.delegated'>, at: string): void {
@@ -151,8 +152,7 @@ function requireDelegated(rows: Rows, event: Event<'intent.delegated'>, at: stri
   if (!covers(held, intentOf(rows, event.subject).actions)) refuse('DELEGATION_OUT_OF_SCOPE');
   if (Date.parse(expires_at) > Date.parse(held.expires_at)) refuse('DELEGATION_WIDENED');
   if (approver === null) return;
-  if (isOwnDelegated(intentOf(rows, event.subject), approver.by, event.body.by) && hasOthers(rows))
-    refuse('SELF_APPROVAL');
+  requireNotOwn(rows, isOwnDelegated(intentOf(rows, event.subject), approver.by, event.body.by));
   if (!held.approves || approver.by !== held.root.by || approver.key !== held.root.key)
     refuse('DELEGATION_WIDENED', 'This delegation does not stand for an approval.');
 }
@@ -161,7 +161,7 @@ function requireDelegated(rows: Rows, event: Event<'intent.delegated'>, at: stri
 function requireOrderable(rows: Rows, event: Event<'order.given'>, at: string): void {
   const { delegation, action, by, expires_at, approves_until } = event.body;
   const before = intentOf(rows, event.subject);
-  if (approves_until !== null && isOwnRequest(before, by) && hasOthers(rows)) refuse('SELF_APPROVAL');
+  requireNotOwn(rows, approves_until !== null && isOwnRequest(before, by));
   const standing = standingIn(rows, next(before, event, at), at);
   requireNone(standing.not_granted);
   const lost = lostBy(event.body.approvers, standing, authoritiesOf(rows));
@@ -203,7 +203,7 @@ function requireKept(
   at: string,
 ): void {
   const authorities = authoritiesOf(rows);
-  const order = standing.state.capabilities.find((one) => one.capability_id === capability_id);
+  const order = capabilityOf(standing.state, capability_id);
   // What is unknown the state machine refuses.
   if (!order) return;
   const counted = approvers ?? order.issued?.approvers ?? order.approvers;
@@ -222,7 +222,7 @@ function requireRunnable(rows: Rows, { subject, body }: Event<'execution.claimed
   requireKept(rows, standing, body.capability_id, null, at);
   const system = systemOf(rows);
   const executor = requireExecutor(system, body.executor_key);
-  const order = standing.state.capabilities.find((one) => one.capability_id === body.capability_id);
+  const order = capabilityOf(standing.state, body.capability_id);
   if (order && !isAddressed(system, executor, order.audience)) refuse('CAPABILITY_WRONG_AUDIENCE');
   if (order?.issued) requireIssuerHolds(system, order.issued.control_key);
   if (body.policy !== system.policy) refuse('DECISION_STALE');

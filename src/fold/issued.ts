@@ -2,6 +2,7 @@ import { sha256 } from '../canonical/digest.ts';
 import { boundsBytes } from '../capability/bounds.ts';
 import type { CapabilityClaims } from '../capability/token.ts';
 import type { Body, Event } from '../event/event.ts';
+import { capabilityOf } from '../gate/capability.ts';
 import type { Capability } from '../gate/state.ts';
 import { refuse } from '../refusal.ts';
 import type { Rows } from './row.ts';
@@ -18,8 +19,8 @@ export interface IssuedToken {
 /** Pure: null for an event that issues nothing, or that the fold refuses. `rows` are those before it. */
 export function issuedToken(rows: Rows, { kind, subject, body }: Event): IssuedToken | null {
   if (kind !== 'capability.issued') return null;
-  const known = rows.row('intent', subject)?.state.capabilities ?? [];
-  const order = known.find(({ capability_id }) => capability_id === body.capability_id);
+  const intent = rows.row('intent', subject)?.state;
+  const order = intent && capabilityOf(intent, body.capability_id);
   const issuer = rows.row('system', 'system')?.state.origin;
   return order && issuer !== undefined ? { intent_id: subject, issuer, body, order } : null;
 }

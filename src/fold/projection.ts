@@ -4,6 +4,7 @@ import type { Event, EventKind } from '../event/event.ts';
 import { AGENT_KINDS, correlationOf, nextAgent } from '../gate/agent.ts';
 import { isDispatch, isEnd } from '../gate/agent-move.ts';
 import { CONVERSATION_STATUSES } from '../gate/agent-state.ts';
+import { capabilityOf } from '../gate/capability.ts';
 import { nextDispatch } from '../gate/dispatch.ts';
 import { nextDispatched } from '../gate/dispatched.ts';
 import { EXECUTION_KINDS, nextExecution, RUN_STATUSES } from '../gate/execution.ts';
@@ -275,9 +276,9 @@ function actsMore(name: string, { before, now }: Step): number {
 
 /** Whose rate a capability counts for: that of a delegate, whose key is known, or that of the proposer. */
 export function pacedName(rows: Rows, { subject, body }: Event<'capability.issued'>): string {
-  const { capabilities, proposer } = rows.row('intent', subject)!.state;
-  const order = capabilities.find(({ capability_id }) => capability_id === body.capability_id);
-  return order && order.delegation !== null ? order.by : proposer;
+  const intent = rows.row('intent', subject)!.state;
+  const order = capabilityOf(intent, body.capability_id);
+  return order && order.delegation !== null ? order.by : intent.proposer;
 }
 
 /** An intent begins to wait for a human, or no longer waits. */

@@ -11,8 +11,7 @@ export function orderGiven(before: IntentState, { body }: Event<'order.given'>, 
   if (attempt !== state.attempt || effect_digest !== state.effect_digest) refuse('CAPABILITY_INTENT_CHANGED');
   if (!state.actions.includes(action)) refuse('ACTION_NOT_REQUESTED');
   if (Date.parse(expires_at) > Date.parse(state.expires_at)) refuse('CAPABILITY_TOO_LONG');
-  if (state.capabilities.some((known) => known.capability_id === capability_id))
-    refuse('TRANSITION_ILLEGAL', 'This capability id was used before.');
+  if (capabilityOf(state, capability_id)) refuse('TRANSITION_ILLEGAL', 'This capability id was used before.');
   if (outstanding(state, at).length >= limits.outstanding_capabilities) refuse('CAPABILITY_TOO_MANY');
   const { bounds, audience, holder, by, key, delegation, approvers } = body;
   const capability: Capability = {
@@ -105,8 +104,16 @@ export function spent(state: IntentState, { body }: Event<'execution.claimed'>, 
   return changed(state, { ...capability, status: 'spent' });
 }
 
-function requireKnown({ capabilities }: IntentState, capability_id: string): Capability {
-  return capabilities.find((known) => known.capability_id === capability_id) ?? refuse('CAPABILITY_UNKNOWN');
+/** The capability of an intent with this id, whatever became of it; null where there is none. */
+export function capabilityOf(
+  { capabilities }: Pick<IntentState, 'capabilities'>,
+  capability_id: string,
+): Capability | null {
+  return capabilities.find((known) => known.capability_id === capability_id) ?? null;
+}
+
+function requireKnown(state: IntentState, capability_id: string): Capability {
+  return capabilityOf(state, capability_id) ?? refuse('CAPABILITY_UNKNOWN');
 }
 
 function requireUnspent(capability: Capability): Capability {

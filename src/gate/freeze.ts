@@ -46,7 +46,7 @@ export function freezeOf(
  * What a freeze of an agent stops: what it proposed, submitted, was granted, or asked the agent core for. A name alone is
  * easily another.
  */
-export function agentsOf(state: IntentState): string[] {
+function agentsOf(state: IntentState): string[] {
   const granted = state.capabilities.filter(({ attempt }) => attempt === state.attempt);
   const user = state.on_behalf_of === null ? [] : [state.on_behalf_of];
   return [state.proposer, ...user, ...state.delegates, ...granted.map(({ by }) => by)];

@@ -1,6 +1,7 @@
 import type { CapabilityStatus } from '../capability/verify.ts';
 import type { Event } from '../event/event.ts';
 import { refuse } from '../refusal.ts';
+import { capabilityOf } from './capability.ts';
 import type { IntentState } from './state.ts';
 
 /** An order or the capability that was issued for it, with what they are listed by. Everything else about it is part of its intent. */
@@ -78,7 +79,6 @@ export function nextOrder(before: Order | null, event: OrderEvent, intent: Inten
     return { status: 'ordered', ...order };
   }
   if (!before) refuse('CAPABILITY_UNKNOWN');
-  const { capability_id } = before;
-  const recorded = intent.capabilities.find((one) => one.capability_id === capability_id);
-  return { ...before, status: (recorded ?? refuse('CAPABILITY_UNKNOWN')).status };
+  const { status } = capabilityOf(intent, before.capability_id) ?? refuse('CAPABILITY_UNKNOWN');
+  return { ...before, status };
 }

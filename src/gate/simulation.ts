@@ -27,7 +27,7 @@ export interface Simulation {
  * What a human may make of a version. To activate an active one again renews its delegation. What was disabled goes
  * back to the start, so that it is looked at again before it is active.
  */
-export const SIMULATION_MOVES: Readonly<Record<SimulationStatus, readonly SimulationStatus[]>> = {
+const SIMULATION_MOVES: Readonly<Record<SimulationStatus, readonly SimulationStatus[]>> = {
   Draft: ['Active', 'Disabled'],
   Active: ['Active', 'Deprecated', 'Disabled'],
   Deprecated: ['Active', 'Disabled'],

@@ -139,7 +139,7 @@ function endedKey({ control_keys }: System, key: ControlKey, end: Partial<Contro
 }
 
 /** The control key with this public half, also one that issues no more. */
-export function requireControlKey({ control_keys }: System, public_key: string): ControlKey {
+function requireControlKey({ control_keys }: System, public_key: string): ControlKey {
   return control_keys.find((one) => one.public_key === public_key) ?? refuse('CONTROL_KEY_UNKNOWN');
 }
 

@@ -78,7 +78,7 @@ export function signedBytes({ authenticator_data, client_data }: Assertion): Uin
 }
 
 /** Everything but the signature, which must have been verified. */
-export function readAssertion(statement: Uint8Array, assertion: Assertion): AssertionFacts {
+function readAssertion(statement: Uint8Array, assertion: Assertion): AssertionFacts {
   const { type, challenge, origin, framed } = readClientData(bytesOf(assertion.client_data));
   if (type !== 'webauthn.get') refuse('PASSKEY_INVALID', 'This is not an answer to a signing request.');
   if (challenge !== challengeOf(sha256(statement), assertion.touch))

@@ -100,7 +100,7 @@ function withCredential(state: Principal, { body }: Event<'credential.added'>, a
 }
 
 /** Pure: the person without this credential. */
-export function withoutCredential(state: Principal, public_key: string): Principal {
+function withoutCredential(state: Principal, public_key: string): Principal {
   requirePerson(state);
   const found = credentialOf(state, public_key) ?? refuse('CREDENTIAL_UNKNOWN');
   if (found.status === 'revoked') refuse('KEY_REVOKED');

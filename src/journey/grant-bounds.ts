@@ -85,7 +85,7 @@ export async function requireWithinGrant(
 }
 
 /** The store has checked the bytes against the digest that a human signed. */
-export function boundsIn(bytes: Uint8Array): GrantBounds {
+function boundsIn(bytes: Uint8Array): GrantBounds {
   const parsed = boundsSchema.safeParse(parseJson(bytes, bytes.length));
   return parsed.success ? parsed.data : refuse('SHAPE_INVALID', 'The bytes are not the bounds of a grant.');
 }

@@ -1,3 +1,4 @@
+import { capabilityOf } from '../gate/capability.ts';
 import { type CapabilityWord, capabilityWordOf, STORED_AS } from '../gate/capability-word.ts';
 import type { Execution } from '../gate/execution.ts';
 import type { Order } from '../gate/order.ts';
@@ -109,7 +110,7 @@ export function listCapabilities(
       if ((by ?? row.by) !== row.by || (status_word ?? word) !== word || !isAskedFor(row, request))
         return null;
       const intent = await requireIntent(context, row.intent_id);
-      const order = intent.capabilities.find(({ capability_id }) => capability_id === row.capability_id);
+      const order = capabilityOf(intent, row.capability_id);
       const told = await toldOf(context, intent);
       if (!holdsText([told.goal, row.tool, row.proposer], request.text)) return null;
       return { ...(order ?? refuseTorn()), ...told, tool: row.tool, status_word: word };

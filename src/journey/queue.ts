@@ -1,3 +1,4 @@
+import { capabilityOf } from '../gate/capability.ts';
 import { hasExpired } from '../gate/status-word.ts';
 import { limits } from '../limits.ts';
 import { executorsNow, waitsFor } from './beat.ts';
@@ -68,7 +69,7 @@ async function orderedIn(context: Context): Promise<Pick<Queue, 'ordered' | 'uns
   let unserved = 0;
   for (const { state } of open) {
     const intent = await store.find('intent', state.intent_id);
-    const order = intent?.capabilities.find((one) => one.capability_id === state.capability_id);
+    const order = intent && capabilityOf(intent, state.capability_id);
     if (!order || order.holder !== null) continue;
     const { audience } = order;
     if (!served.has(audience)) served.set(audience, (await waitsFor(context, audience)).running > 0);

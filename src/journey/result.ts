@@ -2,12 +2,11 @@ import type { Body } from '../event/event.ts';
 import type { IntentStatus, Run } from '../gate/state.ts';
 import type { StatusWord } from '../gate/status-word.ts';
 import { refuse } from '../refusal.ts';
-import { isAbsent, type Output, type Printed, readSealed } from '../story/tell.ts';
+import { isAbsent, type Output, type Printed, readOutput, readSealed } from '../story/tell.ts';
 import type { UndoCall } from '../tool/undo.ts';
 import { approvalsOf } from './approvals.ts';
 import { readerOf } from './contents.ts';
 import { type Context, requireIntent } from './context.ts';
-import { printed } from './tell.ts';
 import { undoIfAny } from './undo.ts';
 
 /** What became of an intent, for its proposer. */
@@ -65,7 +64,7 @@ export async function resultOf(context: Context, intent_id: string): Promise<Int
 export async function outputOf(context: Context, execution_id: string): Promise<Printed> {
   const { intent_id } =
     (await context.store.find('execution', execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
-  return printed(context, (await toldAbout(context, intent_id, execution_id)).printed);
+  return readOutput((await toldAbout(context, intent_id, execution_id)).printed, readerOf(context.store));
 }
 
 /** The same as bytes, with how many came in all; null where they are not there any more. */
@@ -150,7 +149,7 @@ async function runResult(
   { execution_id, result, exit_code }: Run,
   digests: Digests,
 ): Promise<RunResult> {
-  return { execution_id, result, exit_code, output: await printed(context, digests) };
+  return { execution_id, result, exit_code, output: await readOutput(digests, readerOf(context.store)) };
 }
 
 /** What only the entries say: why it was given up, and where the output of a run is. */

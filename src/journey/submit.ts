@@ -20,6 +20,7 @@ import { requireBounds } from './extent.ts';
 import { requireWithinGrant } from './grant-bounds.ts';
 import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
 import { openEffect } from './sealed-effect.ts';
+import { earlier } from './terms.ts';
 
 /**
  * Step 1 of 002, for each submitter: what the intent says about its own bounds must be clear and must hold, and the
@@ -212,8 +213,4 @@ export async function requireDelegation(
   if (delegation.delegate !== signer.name || delegation.delegate_key !== signer.public_key)
     refuse('DELEGATION_OUT_OF_SCOPE', `The delegation is to "${delegation.delegate}".`);
   return { authorities, delegation };
-}
-
-function earlier(a: string, b: string): string {
-  return Date.parse(a) <= Date.parse(b) ? a : b;
 }

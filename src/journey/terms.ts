@@ -70,7 +70,8 @@ function plainConditions(conditions: Conditions): Conditions {
   return parseConditions(conditions);
 }
 
-function earlier(a: string, b: string): string {
+/** The earlier of two times. */
+export function earlier(a: string, b: string): string {
   return Date.parse(a) <= Date.parse(b) ? a : b;
 }
 

@@ -24,7 +24,7 @@ export function readCanonical(
   return value;
 }
 
-export function canonicalForm(value: unknown, bytes: Uint8Array): boolean {
+function canonicalForm(value: unknown, bytes: Uint8Array): boolean {
   return Buffer.compare(canonicalBytes(value), bytes) === 0;
 }
 

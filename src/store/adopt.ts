@@ -8,7 +8,7 @@ import { append } from '../ledger/merkle.ts';
 import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type AgentRow, agentRows } from './agent-tables.ts';
-import { type Claim, type EntryToWrite, type RowToWrite, rowToWrite, type StoredLedger } from './decide.ts';
+import { type EntriesToWrite, type EntryToWrite, rowToWrite, type StoredLedger } from './decide.ts';
 import { requireStored, restsIn, type StoredObject } from './rests.ts';
 import type { Tip } from './store.ts';
 
@@ -20,14 +20,9 @@ export interface ForeignEntry {
 }
 
 /** Everything that the entries of another store write here. */
-export interface Adoption {
-  readonly entries: readonly (EntryToWrite & { readonly at: string })[];
-  readonly claims: readonly Claim[];
-  readonly rows: readonly RowToWrite[];
-  readonly agent_rows: readonly AgentRow[];
+export interface Adoption extends EntriesToWrite {
   /** What the entries say was removed. */
   readonly erase: readonly Digest[];
-  readonly tip: Tip;
 }
 
 /**
@@ -77,7 +72,7 @@ export function decideAdoption(
   requireJoint(foreign[0], tip);
   const so_far = new LedgerOverlay(ledger);
   const brought = objects && new Map(objects.map(({ digest, bytes }) => [digest, bytes]));
-  const entries: (EntryToWrite & { at: string })[] = [];
+  const entries: EntryToWrite[] = [];
   const agent_rows: AgentRow[] = [];
   let end = tip;
   for (const { sealed, entry, event } of foreign)
@@ -99,6 +94,7 @@ export function decideAdoption(
       });
     });
   return {
+    first_seq: tip.size,
     entries,
     claims: [...so_far.taken],
     rows: Array.from(so_far.changed(), rowToWrite),

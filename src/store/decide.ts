@@ -36,10 +36,8 @@ export interface StoredLedger extends FoldLedger {
   holdsObject(digest: Digest): boolean;
 }
 
-/** Everything that one commit writes. Only a claim that is taken can still stop it. */
-export interface CommitDecision {
-  readonly commit: CheckedCommit;
-  readonly at: string;
+/** What entries write, beside objects. Only a claim that is taken can still stop it. */
+export interface EntriesToWrite {
   readonly first_seq: number;
   readonly entries: readonly EntryToWrite[];
   readonly claims: readonly Claim[];
@@ -47,6 +45,11 @@ export interface CommitDecision {
   /** What the entries add to the tables of the agent core. */
   readonly agent_rows: readonly AgentRow[];
   readonly tip: Tip;
+}
+
+/** Everything that one commit writes. */
+export interface CommitDecision extends EntriesToWrite {
+  readonly commit: CheckedCommit;
   readonly receipt: Receipt;
 }
 
@@ -54,6 +57,7 @@ export interface CommitDecision {
 export type Claim = readonly [key: string, seq: number];
 
 export interface EntryToWrite extends SealedEntry {
+  readonly at: string;
   readonly subject: string;
   readonly kind: string;
   readonly signer: string | null;
@@ -144,7 +148,7 @@ export function decideCommit(
  * Time in the ledger never goes back by itself. A clock that did is found by comparing it with the newest entry. Only a human
  * who signed which time it is sets it back, and only if it is that time now.
  */
-export function entryTime(
+function entryTime(
   { events }: { readonly events: readonly Event[] },
   tip: Pick<Tip, 'at'>,
   at: string,
@@ -199,12 +203,12 @@ function decided(
     const { bytes, hash } = sealEntry(entry);
     const { size, frontier } = append(end, hash);
     end = { size, frontier, last: hash, at };
-    entries.push({ seq, bytes, hash, subject, kind, signer: signedBy(event), peak: frontier.at(-1)! });
+    entries.push({ seq, bytes, hash, at, subject, kind, signer: signedBy(event), peak: frontier.at(-1)! });
     written.push({ seq, bytes, hash, entry, event });
   }
   const rows = Array.from(changes.changed(), rowToWrite);
   const receipt = { entries: written };
-  return { commit, at, first_seq: tip.size, entries, claims: taken, rows, agent_rows, tip: end, receipt };
+  return { commit, first_seq: tip.size, entries, claims: taken, rows, agent_rows, tip: end, receipt };
 }
 
 export function rowToWrite(row: Row): RowToWrite {

@@ -18,7 +18,7 @@ export interface BatchDraft {
   readonly outcomes: readonly BatchAnswer<Receipt>[];
   readonly before: Tip;
   readonly after: Tip;
-  readonly entries: readonly DraftEntry[];
+  readonly entries: readonly EntryToWrite[];
   readonly claims: readonly Claim[];
   /** Each row once, as it is after the batch. */
   readonly rows: readonly RowToWrite[];
@@ -26,8 +26,9 @@ export interface BatchDraft {
   readonly commits: readonly CheckedCommit[];
 }
 
-export interface DraftEntry extends EntryToWrite {
-  readonly at: string;
+/** A ledger with commits laid over it that are decided and not written. */
+export function overlayOf(base: StoredLedger): LedgerOverlay & StoredLedger {
+  return Object.assign(new LedgerOverlay(base), { holdsObject: base.holdsObject });
 }
 
 /**
@@ -41,9 +42,9 @@ export function draftBatch(
   at: string,
   base: StoredLedger,
 ): BatchDraft {
-  const ledger = Object.assign(new LedgerOverlay(base), { holdsObject: base.holdsObject });
+  const ledger = overlayOf(base);
   const rows = new Map<string, RowToWrite>();
-  const entries: DraftEntry[] = [];
+  const entries: EntryToWrite[] = [];
   const agent_rows: AgentRow[] = [];
   const commits: CheckedCommit[] = [];
   let after = before;
@@ -59,7 +60,7 @@ export function draftBatch(
       ledger.put(row.row);
       rows.set(`${row.row.name} ${row.row.key}`, row);
     }
-    for (const entry of decision.entries) entries.push({ ...entry, at: decision.at });
+    entries.push(...decision.entries);
     agent_rows.push(...decision.agent_rows);
     commits.push(commit);
     after = decision.tip;

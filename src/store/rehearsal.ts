@@ -1,7 +1,6 @@
-import { LedgerOverlay } from '../fold/ledger.ts';
 import { verifiedBefore } from '../identity/verified.ts';
-import { type CheckedCommit, checkCommit, type StoredLedger } from './decide.ts';
-import { draftBatch } from './draft.ts';
+import { type CheckedCommit, checkCommit } from './decide.ts';
+import { draftBatch, overlayOf } from './draft.ts';
 import { decidedOn, type LoadedRows, loadedRowsOf, wantedOf } from './loaded-rows.ts';
 import type { Commit, Store, Tip } from './store.ts';
 
@@ -9,7 +8,7 @@ import type { Commit, Store, Tip } from './store.ts';
 interface Decided {
   readonly begun_at: Tip;
   readonly loaded: LoadedRows;
-  readonly ledger: LedgerOverlay & StoredLedger;
+  readonly ledger: ReturnType<typeof overlayOf>;
   tip: Tip;
 }
 
@@ -38,9 +37,7 @@ export class Rehearsal {
 
 function beginningAt(tenant: string, tip: Tip): Decided {
   const loaded = loadedRowsOf(tenant);
-  const { holdsObject } = loaded.ledger;
-  const ledger = Object.assign(new LedgerOverlay(loaded.ledger), { holdsObject });
-  return { begun_at: tip, loaded, ledger, tip };
+  return { begun_at: tip, loaded, ledger: overlayOf(loaded.ledger), tip };
 }
 
 async function decide(store: Store, decided: Decided, commit: CheckedCommit, at: string): Promise<void> {

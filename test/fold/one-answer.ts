@@ -52,7 +52,10 @@ class Reached {
 }
 
 /** So many ledgers that differ by chance from a good one in one thing: every judge refuses the same entry, or none does. */
-export async function expectOneAnswer(count: number, stores = ON_SQLITE): Promise<void> {
+export async function expectOneAnswer(
+  count: number,
+  stores: Partial<StoreJudges> = ON_SQLITE,
+): Promise<void> {
   const reached = new Reached();
   const good = lived();
   const objects = objectsOf(good);
@@ -75,7 +78,7 @@ export async function expectOneAnswer(count: number, stores = ON_SQLITE): Promis
  */
 export async function expectEachRefused(
   { all }: { readonly all: boolean },
-  stores = ON_SQLITE,
+  stores: Partial<StoreJudges> = ON_SQLITE,
 ): Promise<void> {
   const reached = new Reached();
   const good = lived();
@@ -139,7 +142,7 @@ interface Told {
 async function answerOfAll(
   { events, objects, times }: Told,
   any: number,
-  stores: StoreJudges,
+  stores: Partial<StoreJudges>,
 ): Promise<Answer> {
   const bare = await deepVerified(events, objects, times);
   const answer = await deepVerifiedWith(events, objects, times);

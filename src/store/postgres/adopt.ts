@@ -3,6 +3,7 @@ import { refuse } from '../../refusal.ts';
 import { decideAdoption, type ForeignEntry, foreignObjects, openForeign } from '../adopt.ts';
 import type { CheckedCommit } from '../decide.ts';
 import { groupCommit } from '../group.ts';
+import { refOf } from '../loaded-rows.ts';
 import type { StoredObject } from '../rests.ts';
 import type { Moved, Receipt, Tip } from '../store.ts';
 import { RAN, type Ran, requireReady } from './begin.ts';
@@ -111,7 +112,7 @@ function adoptionOf(
   requireKeysFit(claims, events);
   const refs = events.flatMap(rowsNamedBy);
   return {
-    wanted: { rows: new Map(refs.map((ref) => [ref.join(' '), ref])), claims, objects: [] },
+    wanted: { rows: new Map(refs.map((ref) => [refOf(ref), ref])), claims, objects: [] },
     draft: (before, _at, base) => {
       const { tip, erase, ...adoption } = decideAdoption(foreign, before, base, brought);
       const commit: CheckedCommit = {

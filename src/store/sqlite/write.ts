@@ -6,6 +6,7 @@ import {
   type CheckedCommit,
   type CommitDecision,
   decideCommit,
+  type EntriesToWrite,
   type EntryToWrite,
   type RowToWrite,
   refuseTaken,
@@ -77,7 +78,7 @@ function writeBatch(
         if ('error' in decision) return decision;
         const refusal = attempt(() => takeClaims(db, tenant, decision, known.ledger));
         if (refusal) return refusal;
-        writeFacts(db, tenant, decision, listed);
+        writeFacts(db, tenant, decision, decision.commit, listed);
         tip = decision.tip;
         known.absorb(
           tip,
@@ -112,15 +113,14 @@ function takeClaims(db: Database, tenant: Tenant, decision: CommitDecision, ledg
   const lookups = lookupsOf(decision);
   if (lookups.length > sqliteLimits.statement_rows) refuseTaken(decision.commit, ledger);
   try {
-    for (let i = 0; i < lookups.length; i += sqliteLimits.statement_rows)
-      insertLookups(db, tenant, lookups.slice(i, i + sqliteLimits.statement_rows));
+    insertLookups(db, tenant, lookups);
   } catch (error) {
     if (isConstraint(error)) refuseTaken(decision.commit, ledger);
     throw error;
   }
 }
 
-function lookupsOf({ claims, entries, rows, first_seq }: CommitDecision): Lookup[] {
+export function lookupsOf({ claims, entries, rows, first_seq }: EntriesToWrite): Lookup[] {
   const lookups = claims.map(([claim, seq]) => claimLookup(claim, seq));
   for (const { subject, seq } of entries) lookups.push(entryLookup(subject, seq));
   for (const { row } of rows) if (row.seq >= first_seq) lookups.push(rowLookup(row));
@@ -134,25 +134,34 @@ const INSERT_LOOKUPS = Array.from(
 );
 
 export function insertLookups(db: Database, tenant: Tenant, lookups: readonly Lookup[]): void {
-  const values: (string | number)[] = [];
-  for (const [near, kind, key, seq] of lookups) values.push(tenant.id, near, kind, key, seq);
-  db.sql(INSERT_LOOKUPS[lookups.length]!).run(...values);
+  for (let i = 0; i < lookups.length; i += sqliteLimits.statement_rows) {
+    const some = lookups.slice(i, i + sqliteLimits.statement_rows);
+    const values: (string | number)[] = [];
+    for (const [near, kind, key, seq] of some) values.push(tenant.id, near, kind, key, seq);
+    db.sql(INSERT_LOOKUPS[some.length]!).run(...values);
+  }
 }
 
-function writeFacts(db: Database, tenant: Tenant, decision: CommitDecision, listed: number): void {
-  const { commit, at, first_seq, entries, rows } = decision;
-  for (const entry of entries) insertEntry(db, tenant, entry, at);
+/** What entries write besides their lookups, with the objects that come and go with them. Entries before `listed` are in the lists. */
+export function writeFacts(
+  db: Database,
+  tenant: Tenant,
+  { first_seq, entries, rows, agent_rows }: EntriesToWrite,
+  { objects, erase }: Pick<CheckedCommit, 'objects' | 'erase'>,
+  listed: number,
+): void {
+  for (const entry of entries) insertEntry(db, tenant, entry);
   for (const to_write of rows) {
     if (to_write.row.seq < first_seq) updateRow(db, tenant, to_write, listed);
     else insertRow(db, tenant, to_write);
   }
-  insertAgentRows(db, decision.agent_rows);
-  for (const { digest, bytes } of commit.objects) insertObject(db, tenant, digest, bytes);
-  for (const digest of commit.erase) eraseObject(db, tenant, digest);
+  insertAgentRows(db, agent_rows);
+  for (const { digest, bytes } of objects) insertObject(db, tenant, digest, bytes);
+  for (const digest of erase) eraseObject(db, tenant, digest);
 }
 
-export function insertEntry(db: Database, tenant: Tenant, entry: EntryToWrite, at: string): void {
-  const { seq, hash, peak, kind, signer, bytes } = entry;
+function insertEntry(db: Database, tenant: Tenant, entry: EntryToWrite): void {
+  const { seq, hash, peak, at, kind, signer, bytes } = entry;
   db.sql('INSERT INTO entry (id, hash, peak, at, kind, signer, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)').run(
     idOf(tenant.id, seq),
     hash,
@@ -164,7 +173,7 @@ export function insertEntry(db: Database, tenant: Tenant, entry: EntryToWrite, a
   );
 }
 
-export function eraseObject(db: Database, tenant: Tenant, digest: Digest): void {
+function eraseObject(db: Database, tenant: Tenant, digest: Digest): void {
   db.sql('DELETE FROM object WHERE tenant = ? AND digest = ?').run(tenant.id, digest);
 }
 
@@ -200,7 +209,7 @@ const INSERT_OBJECT = `
   WHERE NOT EXISTS (SELECT 1 FROM lookup WHERE tenant = ? AND near = ? AND kind = ? AND key = ?)
   ON CONFLICT DO NOTHING`;
 
-export function insertObject(db: Database, tenant: Tenant, digest: Digest, bytes: Uint8Array): void {
+function insertObject(db: Database, tenant: Tenant, digest: Digest, bytes: Uint8Array): void {
   const [near, kind, key] = claimKey(erasedClaim(digest));
   db.sql(INSERT_OBJECT).run(tenant.id, digest, bytes, tenant.id, near, kind, key);
 }
