@@ -63,7 +63,7 @@ export interface PagedBy {
 }
 
 /** The day of a moment, as rows are listed by it. */
-export const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
+export const dueDay = (time: Date): string => time.toISOString().slice(0, 10);
 
 type Declared = { readonly [N in RowName]: Projection<N, never> };
 
@@ -91,7 +91,7 @@ export const PROJECTIONS: Declared = {
     statuses: STATUSES,
     paged: (state) => {
       const { tool, proposer, expires_at } = state;
-      return { tool, proposer, actor: null, due: isDue(state) ? dayOf(new Date(expires_at)) : null };
+      return { tool, proposer, actor: null, due: isDue(state) ? dueDay(new Date(expires_at)) : null };
     },
   }),
   execution: of<'execution'>()({

@@ -1,4 +1,4 @@
-import { dayOf } from '../fold/projection.ts';
+import { dueDay } from '../fold/projection.ts';
 import type { IntentState, IntentStatus } from '../gate/state.ts';
 import type { StatusWord } from '../gate/status-word.ts';
 import { canAct } from '../identity/principal.ts';
@@ -233,5 +233,5 @@ const DAY_MS = 24 * 3600 * 1000;
 function daysLeft({ clock }: Context): string[] {
   const now_ms = clock().getTime();
   const days = Math.ceil((limits.intent_ttl_s * 1000) / DAY_MS) + 2;
-  return Array.from({ length: days }, (_, i) => dayOf(new Date(now_ms + i * DAY_MS)));
+  return Array.from({ length: days }, (_, i) => dueDay(new Date(now_ms + i * DAY_MS)));
 }
