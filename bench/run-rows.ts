@@ -32,7 +32,7 @@ export async function addRunRows(project: Project, count: number): Promise<void>
   for (let i = 0; i < count; i++) {
     const ids = new Map([intent_id, execution_id, capability_id].map((id) => [id, randomUUID() as string]));
     for (const [j, name] of (['intent', 'execution', 'capability'] as const).entries()) {
-      const { key, status, tool, proposer, actor, state } = made.get(name)!;
+      const { key, status, tool, proposer, actor, due, state } = made.get(name)!;
       const text = [...ids].reduce((so_far, [id, other]) => so_far.replaceAll(id, other), state);
       const seq = size + ROWS * i + j;
       insert.run(
@@ -44,6 +44,7 @@ export async function addRunRows(project: Project, count: number): Promise<void>
         tool,
         proposer,
         actor,
+        due,
         text,
       );
       find.run(TENANT, ids.get(key)!, name, '', seq);
@@ -60,10 +61,12 @@ interface Model {
   readonly tool: string;
   readonly proposer: string;
   readonly actor: string | null;
+  readonly due: string | null;
   readonly state: string;
 }
 
-const MODEL = 'SELECT key, status, tool, proposer, actor, state FROM projection WHERE name = ? AND key = ?';
+const MODEL =
+  'SELECT key, status, tool, proposer, actor, due, state FROM projection WHERE name = ? AND key = ?';
 const INSERT =
-  'INSERT INTO projection (id, tenant, name, key, status, tool, proposer, actor, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)';
+  'INSERT INTO projection (id, tenant, name, key, status, tool, proposer, actor, due, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
 const LOOKUP = 'INSERT INTO lookup (tenant, near, kind, key, seq) VALUES (?, ?, ?, ?, ?)';

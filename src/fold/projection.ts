@@ -13,7 +13,7 @@ import { INTENT_KINDS, next } from '../gate/next.ts';
 import { movedOrders, nextOrder, ORDER_KINDS, ORDER_STATUSES, type OrderEvent } from '../gate/order.ts';
 import { nextServer, SERVER_KINDS } from '../gate/server.ts';
 import { nextSimulation } from '../gate/simulation.ts';
-import { STATUSES } from '../gate/status-word.ts';
+import { isDue, STATUSES } from '../gate/status-word.ts';
 import { nextSystem, SYSTEM_KINDS } from '../gate/system.ts';
 import { DELEGATION_KINDS, nextDelegation } from '../identity/delegation.ts';
 import { IDLE, nextPace } from '../identity/pace.ts';
@@ -59,7 +59,12 @@ export interface PagedBy {
   readonly proposer: string | null;
   /** Who did it: the key of the executor of a run, the name of who gave an order, the user of a conversation. Null for an intent. */
   readonly actor: string | null;
+  /** The day (UTC) on which an intent expires that waits for a human or for its run; null otherwise. */
+  readonly due: string | null;
 }
+
+/** The day of a moment, as rows are listed by it. */
+export const dueDay = (time: Date): string => time.toISOString().slice(0, 10);
 
 type Declared = { readonly [N in RowName]: Projection<N, never> };
 
@@ -85,7 +90,10 @@ export const PROJECTIONS: Declared = {
     key: ({ subject }) => subject,
     next: (before, event, { at }) => next(before, event, at),
     statuses: STATUSES,
-    paged: ({ tool, proposer }) => ({ tool, proposer, actor: null }),
+    paged: (state) => {
+      const { tool, proposer, expires_at } = state;
+      return { tool, proposer, actor: null, due: isDue(state) ? dueDay(new Date(expires_at)) : null };
+    },
   }),
   execution: of<'execution'>()({
     kinds: EXECUTION_KINDS,
@@ -93,7 +101,7 @@ export const PROJECTIONS: Declared = {
     next: (before, event, { at, now }) =>
       nextExecution(before, event, now.row('intent', event.subject)!.state, at),
     statuses: RUN_STATUSES,
-    paged: ({ tool, proposer, executor_key }) => ({ tool, proposer, actor: executor_key }),
+    paged: ({ tool, proposer, executor_key }) => ({ tool, proposer, actor: executor_key, due: null }),
   }),
   capability: of<'capability'>()({
     kinds: ORDER_KINDS,
@@ -101,7 +109,7 @@ export const PROJECTIONS: Declared = {
     next: (before, event, { at, now }) =>
       nextOrder(before, event, now.row('intent', event.subject)!.state, at),
     statuses: ORDER_STATUSES,
-    paged: ({ tool, proposer, by }) => ({ tool, proposer, actor: by }),
+    paged: ({ tool, proposer, by }) => ({ tool, proposer, actor: by, due: null }),
   }),
   pace: of<'pace'>()({
     kinds: ['capability.issued'],
@@ -166,7 +174,7 @@ export const PROJECTIONS: Declared = {
     key: ({ subject }) => correlationOf(subject),
     next: (before, event, { at }) => nextAgent(before, event, at),
     statuses: CONVERSATION_STATUSES,
-    paged: ({ user_id }) => ({ tool: null, proposer: null, actor: user_id }),
+    paged: ({ user_id }) => ({ tool: null, proposer: null, actor: user_id, due: null }),
   }),
   dispatch: of<'dispatch'>()({
     kinds: ['agent.moved'],

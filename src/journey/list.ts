@@ -1,13 +1,14 @@
+import { dueDay } from '../fold/projection.ts';
 import type { IntentState, IntentStatus } from '../gate/state.ts';
 import type { StatusWord } from '../gate/status-word.ts';
 import { canAct } from '../identity/principal.ts';
 import { openEnvelope } from '../intent/envelope.ts';
-import { journeyLimits } from '../limits.ts';
+import { journeyLimits, limits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { Page, PagedRow } from '../store/store.ts';
 import { approvalsOf, type ToldApprovals, toldOf } from './approvals.ts';
 import { type Context, humansNow, type LookedUp } from './context.ts';
-import { holdsText, liveSince, newestBefore, type PageEnd, type PageRequest, pageOf, seqAt } from './page.ts';
+import { holdsText, liveSince, newestBefore, type PageEnd, type PageRequest, pageOf } from './page.ts';
 import { couldApprove, type Reviewers, reviewersOf } from './reviewers.ts';
 
 /** Which intents are meant: those that fit all of it. */
@@ -177,11 +178,10 @@ export async function nextNeeded(context: Context, { needs, after }: NextRequest
   const look = await lookFor(context, needs);
   let intent_id: string | null = null;
   let more = 0;
-  let is_after = after === undefined || (await isBefore(context, after, liveSince(context)));
-  for await (const state of liveIntents(context, UNAPPROVED)) {
-    const was_after = is_after;
-    is_after ||= state.intent_id === after;
-    if (!was_after) continue;
+  // The entry that brought it into being: by now it may have been decided, or have expired.
+  const beyond = after === undefined ? undefined : (await context.store.entriesOf(after))[0]?.seq;
+  if (after !== undefined && beyond === undefined) return { intent_id, more };
+  for await (const state of liveIntents(context, UNAPPROVED, { beyond })) {
     const approvals = await approvalsOf(context, state, look.known);
     if (!fits(state, approvals, { needs }, look)) continue;
     if (!isAsked(await reviewersOf(context, state, approvals), { needs })) continue;
@@ -191,11 +191,6 @@ export async function nextNeeded(context: Context, { needs, after }: NextRequest
   return { intent_id, more };
 }
 
-async function isBefore({ store }: Context, intent_id: string, time: string): Promise<boolean> {
-  const state = await store.find('intent', intent_id);
-  return state !== null && state.proposed_at < time;
-}
-
 interface Walk {
   /** Oldest first unless told. */
   readonly newest_first?: boolean;
@@ -203,17 +198,17 @@ interface Walk {
   readonly beyond?: number | undefined;
 }
 
-/** Every intent, or those of some statuses. */
+/** Every intent, or those of some statuses or of some days on which they are due. */
 export async function* allIntents(
   { store }: Context,
-  statuses?: readonly IntentStatus[],
+  by?: Page['by'],
   { newest_first = false, beyond: from }: Walk = {},
 ): AsyncGenerator<IntentState> {
   for (let beyond = from; ; ) {
     const page: PagedRow<'intent'>[] = await store.page('intent', {
       limit: journeyLimits.scan_rows,
       newest_first,
-      ...(statuses && { by: ['status', statuses] }),
+      ...(by && { by }),
       ...(beyond !== undefined && { beyond }),
     });
     for (const { state } of page) yield state;
@@ -222,16 +217,21 @@ export async function* allIntents(
   }
 }
 
-/** Those that may not have expired. What is older than an intent can live is not read. */
+/** Those that wait or are approved, and may not have expired: none that expired before today is read. */
 export async function* liveIntents(
   context: Context,
   statuses: readonly Expiring[],
-  { newest_first = false }: Pick<Walk, 'newest_first'> = {},
+  walk: Walk = {},
 ): AsyncGenerator<IntentState> {
-  const since = liveSince(context);
-  const beyond = newest_first ? undefined : (await seqAt(context, since)) - 1;
-  for await (const state of allIntents(context, statuses, { newest_first, beyond })) {
-    if (state.proposed_at >= since) yield state;
-    else if (newest_first) return;
-  }
+  for await (const state of allIntents(context, ['due', daysLeft(context)], walk))
+    if (statuses.some((status) => status === state.status)) yield state;
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** Today and each day on which an intent of now can still expire; one more for a clock that was ahead. */
+function daysLeft({ clock }: Context): string[] {
+  const now_ms = clock().getTime();
+  const days = Math.ceil((limits.intent_ttl_s * 1000) / DAY_MS) + 2;
+  return Array.from({ length: days }, (_, i) => dueDay(new Date(now_ms + i * DAY_MS)));
 }

@@ -22,7 +22,7 @@ export interface InDoubt {
 export async function inDoubt(context: Context): Promise<InDoubt[]> {
   const found: InDoubt[] = [];
   for (const status of ['claimed', 'partial'] as const)
-    for await (const read of allIntents(context, [status])) {
+    for await (const read of allIntents(context, ['status', [status]])) {
       const { state, is_lost } = await lostOrNot(context, read);
       const run = state.runs.at(-1);
       if (!run || state.status !== status) continue;

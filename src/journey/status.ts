@@ -140,7 +140,7 @@ function newestFirst(context: Context, status: IntentStatus): AsyncGenerator<Int
   const walk = { newest_first: true };
   return status === 'proposed' || status === 'approved'
     ? liveIntents(context, [status], walk)
-    : allIntents(context, [status], walk);
+    : allIntents(context, ['status', [status]], walk);
 }
 
 async function needsNow(context: Context, state: IntentState, since: string | null | undefined) {

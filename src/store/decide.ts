@@ -213,9 +213,9 @@ function decided(
 
 export function rowToWrite(row: Row): RowToWrite {
   const { name, state } = row;
-  const { tool, proposer, actor } = PROJECTIONS[name].paged?.(state as never) ?? NOT_PAGED;
+  const { tool, proposer, actor, due } = PROJECTIONS[name].paged?.(state as never) ?? NOT_PAGED;
   const status = 'status' in state ? state.status : null;
-  return { row, status, tool, proposer, actor, text: canonicalTextOfParsed(state) };
+  return { row, status, tool, proposer, actor, due, text: canonicalTextOfParsed(state) };
 }
 
-const NOT_PAGED: PagedBy = { tool: null, proposer: null, actor: null };
+const NOT_PAGED: PagedBy = { tool: null, proposer: null, actor: null, due: null };

@@ -18,6 +18,7 @@ import {
   begun,
   claimed,
   DIGEST,
+  denied,
   enrolled,
   enrolledAgent,
   erased,
@@ -327,6 +328,30 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
         await expectRefusal('SHAPE_INVALID', () => list({ limit }));
       for (const beyond of [1.5, Number.NaN])
         await expectRefusal('SHAPE_INVALID', () => list({ limit: 3, beyond }));
+      expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
+    });
+
+    it('lists intents by the day on which they are due, for as long as they are', async () => {
+      const { store } = await withHumans(await place());
+      const [first, second] = [randomUUID(), randomUUID()];
+      await store.commit({ events: [proposed(first), proposed(second)] });
+      const { expires_at } = (await store.find('intent', first))!;
+      const day = expires_at.slice(0, 10);
+      const due = async (...days: string[]) =>
+        (await store.page('intent', { limit: 9, by: ['due', days] })).map(({ state }) => state.intent_id);
+      expect(await due(day)).toEqual([first, second]);
+      expect(await due('2026-02-14', day)).toEqual([first, second]);
+      expect(await due('2026-02-14')).toEqual([]);
+      await store.commit({ events: [denied(first, 'ada')] });
+      expect(await due(day)).toEqual([second]);
+      // More than the newest entries that are in no list yet: what was listed as due leaves the list.
+      for (let i = 0; i < 3; i++)
+        await store.commit({ events: Array.from({ length: 150 }, () => proposed(randomUUID())) });
+      const before = await store.page('intent', { limit: 5_000, by: ['due', [day]] });
+      expect(before.map(({ state }) => state.intent_id).slice(0, 1)).toEqual([second]);
+      await store.commit({ events: [denied(second, 'ada')] });
+      const after = await store.page('intent', { limit: 5_000, by: ['due', [day]] });
+      expect(after).toHaveLength(before.length - 1);
       expect(await store.rebuild({ write: false })).toMatchObject({ differences: [] });
     });
 

@@ -26,7 +26,8 @@ export const FRESH_TABLES = `
   CREATE TEMP TABLE claim (tenant integer, key text COLLATE "C", seq bigint, PRIMARY KEY (tenant, key)) ON COMMIT DROP;
   CREATE TEMP TABLE projection (
     tenant integer, name text COLLATE "C", key text COLLATE "C", seq bigint, status text COLLATE "C",
-    tool text COLLATE "C", proposer text COLLATE "C", actor text COLLATE "C", state text COLLATE "C", PRIMARY KEY (tenant, name, key)
+    tool text COLLATE "C", proposer text COLLATE "C", actor text COLLATE "C",
+    due text COLLATE "C", state text COLLATE "C", PRIMARY KEY (tenant, name, key)
   ) ON COMMIT DROP;
   ${FRESH_AGENT_TABLES}`;
 const COMPARING =
@@ -227,7 +228,7 @@ async function store(db: Connection, tenant: Tenant, folded: Folded): Promise<vo
   });
   await db.ask({
     text: `INSERT INTO pg_temp.projection
-      SELECT $1::integer, v.* FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[]) AS v
+      SELECT $1::integer, v.* FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[]) AS v
       ${ROW_CHANGES}`,
     values: [
       tenant.id,
@@ -238,6 +239,7 @@ async function store(db: Connection, tenant: Tenant, folded: Folded): Promise<vo
       rows.map(({ tool }) => tool),
       rows.map(({ proposer }) => proposer),
       rows.map(({ actor }) => actor),
+      rows.map(({ due }) => due),
       rows.map(({ text }) => text),
     ],
   });
@@ -246,7 +248,7 @@ async function store(db: Connection, tenant: Tenant, folded: Folded): Promise<vo
 /** Rows that are not the same on both sides, in every column. */
 async function differencesOf(db: Connection, tenant: Tenant): Promise<string[]> {
   const { rows } = await db.ask<{ what: string }>({
-    text: `${differing('projection', 'name, key, seq, status, tool, proposer, actor, state', `name || ' ' || key`)}
+    text: `${differing('projection', 'name, key, seq, status, tool, proposer, actor, due, state', `name || ' ' || key`)}
       UNION ${differing('claim', 'key, seq', `'claim ' || key`)}
       ORDER BY what LIMIT ${limits.named_rows}`,
     values: [tenant.id],

@@ -13,7 +13,7 @@ import { together } from './together.ts';
  * What rows that are listed in pages can be of. There is none on `seq` alone: the server would walk it for a value that no row has. And
  * none for each name of a row: each index costs every insert and every update, also where it takes no row of that name.
  */
-const PAGED_INDEXES = ['status', 'tool', 'proposer', 'actor']
+const PAGED_INDEXES = ['status', 'tool', 'proposer', 'actor', 'due']
   .map(
     (column) => `CREATE INDEX projection_${column} ON keyturn.projection (tenant, name, ${column}, seq)
     WHERE ${column} IS NOT NULL;`,
@@ -81,6 +81,7 @@ export const MIGRATIONS: readonly string[] = [
     tool text COLLATE "C",
     proposer text COLLATE "C",
     actor text COLLATE "C",
+    due text COLLATE "C",
     state text COLLATE "C" NOT NULL,
     PRIMARY KEY (tenant, name, key)
   ) WITH (fillfactor = 70);

@@ -41,12 +41,12 @@ export function notErased(tenant: string): string {
   return `(SELECT c.seq FROM keyturn.claim c WHERE ${claim}) IS NULL`;
 }
 
-const ROW_TYPES = ['text', 'text', 'bigint', 'text', 'text', 'text', 'text', 'text'];
-const insertRows = insert('projection', 'name, key, seq, status, tool, proposer, actor, state');
+const ROW_TYPES = ['text', 'text', 'bigint', 'text', 'text', 'text', 'text', 'text', 'text'];
+const insertRows = insert('projection', 'name, key, seq, status, tool, proposer, actor, due, state');
 
 /** What may change of a row that is there. */
 export const ROW_CHANGES =
-  'ON CONFLICT (tenant, name, key) DO UPDATE SET status = excluded.status, tool = excluded.tool, state = excluded.state';
+  'ON CONFLICT (tenant, name, key) DO UPDATE SET status = excluded.status, tool = excluded.tool, due = excluded.due, state = excluded.state';
 
 const PARTS = {
   entries: {
@@ -164,9 +164,9 @@ function manyOf(types: readonly string[], first: number): string {
 function rowsOf({ before, entries, claims, rows, agent_rows, commits }: BatchDraft): [PartName, Rows][] {
   const made: unknown[][] = [];
   const changed: unknown[][] = [];
-  for (const { row, status, tool, proposer, actor, text } of rows) {
+  for (const { row, status, tool, proposer, actor, due, text } of rows) {
     const part = row.seq >= before.size ? made : changed;
-    part.push([row.name, row.key, row.seq, status, tool, proposer, actor, text]);
+    part.push([row.name, row.key, row.seq, status, tool, proposer, actor, due, text]);
   }
   const written = entries.map(({ seq, hash, peak, at, subject, kind, signer, bytes }) => {
     return [seq, hash, peak === hash ? null : peak, at, subject, kind, signer, bytes];

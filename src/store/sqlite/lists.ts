@@ -7,15 +7,15 @@ import { stateOf, type Tenant } from './rows.ts';
 import { idOf, rowIdOf, SEQ_END } from './schema.ts';
 
 /**
- * What lists are read by: `listed` says which entries have a kind and a signer, and which rows a status, a tool, a proposer and an
- * actor. An index for each would cost every commit a page for each. So the newest entries, and the rows that they brought into being,
+ * What lists are read by: `listed` says which entries have a kind and a signer, and which rows a status, a tool, a proposer, an
+ * actor and a day on which they are due. An index for each would cost every commit a page for each. So the newest entries, and the rows that they brought into being,
  * are in no list yet: a reader of a list looks through them, too. They are never more than a few hundred, and enter the
  * lists many at a time, in the transaction of a commit. By then most runs are over, and their status changes no more.
  */
 
 /** What entries and rows are listed by. */
 const ENTRY_LISTS = ['kind', 'signer'] as const;
-const ROW_LISTS = ['status', 'tool', 'proposer', 'actor'] as const;
+const ROW_LISTS = ['status', 'tool', 'proposer', 'actor', 'due'] as const;
 
 /** Rows that are listed lie here, each behind the entry that brought it into being: none of them has a slot of its own. */
 const roomOf = ({ id }: Tenant) => rowIdOf(id, 'intent', 0);
@@ -54,16 +54,23 @@ function enterUpTo(db: Database, tenant: Tenant, from: number, end: number): voi
   db.sql('UPDATE main.tenant SET listed = ? WHERE id = ?').run(end, tenant.id);
 }
 
-const LISTED_BY = 'SELECT status, tool FROM projection WHERE id = ?';
+const LISTED_BY = 'SELECT status, tool, due FROM projection WHERE id = ?';
+const LEAVE = 'DELETE FROM main.listed WHERE tenant = ? AND list = ? AND value = ? AND seq = ?';
+const COME = 'INSERT INTO main.listed (tenant, list, value, seq) VALUES (?, ?, ?, ?)';
 const MOVE = 'UPDATE main.listed SET value = ? WHERE tenant = ? AND list = ? AND value = ? AND seq = ?';
 
-/** Before a row that is in the lists changes. Its proposer and its actor never change, so these two are all that can. */
+/** Before a row that is in the lists changes. Its proposer and its actor never change, so these three are all that can. */
 export function moveInLists(db: Database, tenant: Tenant, row_id: number, to_write: RowToWrite): void {
   const { name, seq } = to_write.row;
-  const before = db.sql(LISTED_BY).get(row_id) as Pick<RowToWrite, 'status' | 'tool'>;
-  for (const by of ['status', 'tool'] as const)
-    if (before[by] !== to_write[by])
-      db.sql(MOVE).run(to_write[by], tenant.id, `${name} ${by}`, before[by], seq);
+  const before = db.sql(LISTED_BY).get(row_id) as Pick<RowToWrite, 'status' | 'tool' | 'due'>;
+  for (const by of ['status', 'tool', 'due'] as const) {
+    const [from, to] = [before[by], to_write[by]];
+    const list = `${name} ${by}`;
+    if (from === to) continue;
+    if (to === null) db.sql(LEAVE).run(tenant.id, list, from, seq);
+    else if (from === null) db.sql(COME).run(tenant.id, list, to, seq);
+    else db.sql(MOVE).run(to, tenant.id, list, from, seq);
+  }
 }
 
 /** All rows of a kind that has few, oldest first. */

@@ -22,7 +22,7 @@ const FRESH_TABLES = `
     tenant INTEGER, near TEXT, kind TEXT, key ANY, seq INTEGER, PRIMARY KEY (tenant, near, kind, key)
   ) STRICT, WITHOUT ROWID;
   CREATE TEMP TABLE projection (
-    id INTEGER PRIMARY KEY, tenant INTEGER, name TEXT, key TEXT, status TEXT, tool TEXT, proposer TEXT, actor TEXT,
+    id INTEGER PRIMARY KEY, tenant INTEGER, name TEXT, key TEXT, status TEXT, tool TEXT, proposer TEXT, actor TEXT, due TEXT,
     state TEXT
   ) STRICT;
 `;
@@ -154,7 +154,7 @@ function* agentRowsOf(db: Database, tenant: Tenant): Iterable<AgentRow> {
 }
 
 const COLUMNS = {
-  projection: ['id', 'name', 'key', 'status', 'tool', 'proposer', 'actor', 'state'],
+  projection: ['id', 'name', 'key', 'status', 'tool', 'proposer', 'actor', 'due', 'state'],
   lookup: ['near', 'kind', 'key', 'seq'],
 } as const;
 

@@ -58,6 +58,7 @@ export const MIGRATIONS: readonly string[] = [
     tool TEXT,
     proposer TEXT,
     actor TEXT,
+    due TEXT,
     state TEXT NOT NULL
   ) STRICT;
 

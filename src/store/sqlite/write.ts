@@ -178,7 +178,7 @@ function eraseObject(db: Database, tenant: Tenant, digest: Digest): void {
 }
 
 export function insertRow(db: Database, tenant: Tenant, to_write: RowToWrite): void {
-  const { row, status, tool, proposer, actor, text } = to_write;
+  const { row, status, tool, proposer, actor, due, text } = to_write;
   db.sql(INSERT_ROW).run(
     rowIdOf(tenant.id, row.name, row.seq),
     tenant.id,
@@ -188,20 +188,23 @@ export function insertRow(db: Database, tenant: Tenant, to_write: RowToWrite): v
     tool,
     proposer,
     actor,
+    due,
     text,
   );
 }
 
 const INSERT_ROW =
-  'INSERT INTO projection (id, tenant, name, key, status, tool, proposer, actor, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)';
+  'INSERT INTO projection (id, tenant, name, key, status, tool, proposer, actor, due, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
 
 /** Entries before `listed` are in the lists. */
 export function updateRow(db: Database, tenant: Tenant, to_write: RowToWrite, listed: number): void {
-  const { row, status, tool, text } = to_write;
+  const { row, status, tool, due, text } = to_write;
   const id = rowIdOf(tenant.id, row.name, row.seq);
   if (status !== null && row.seq < listed) moveInLists(db, tenant, id, to_write);
-  db.sql('UPDATE projection SET status = ?, tool = ?, state = ? WHERE id = ?').run(status, tool, text, id);
+  db.sql(UPDATE_ROW).run(status, tool, due, text, id);
 }
+
+const UPDATE_ROW = 'UPDATE projection SET status = ?, tool = ?, due = ?, state = ? WHERE id = ?';
 
 /** What was erased stays erased, also when the same bytes come again. */
 const INSERT_OBJECT = `
