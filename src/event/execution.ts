@@ -13,6 +13,7 @@ import {
   title,
   uuid,
 } from './shape.ts';
+import { UNDONE_FROM } from './undone.ts';
 
 /** What one stream printed. The object is sealed, so no two runs share one; of nothing there is none. */
 export const capture = z
@@ -30,17 +31,6 @@ const executor = z.strictObject({
   /** Of one opened project in that process. */
   instance: uuid.optional(),
 });
-
-/** How a run stands where it can be rolled back. */
-export const UNDONE_FROM = [
-  'succeeded',
-  'failed',
-  'partial',
-  'claimed',
-  'rolling_back',
-  'stuck',
-  'rolled_back',
-] as const;
 
 /** What happened to a run, from its claim to its undo. */
 export const executionBodies = {

@@ -1,5 +1,5 @@
 import type { Event } from '../event/event.ts';
-import { UNDONE_FROM } from '../event/execution.ts';
+import { UNDONE_FROM } from '../event/undone.ts';
 import { requireSeen } from '../identity/seen.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { needsDispatch } from './agent-core.ts';
