@@ -118,7 +118,7 @@ export function lookingAt(face: Face, login: RemoteLogin): RemoteLooks {
   const explainErase = async (request: Request<'ledger.explainErase'>) => {
     const told = await face.ledger.explainErase(request);
     const objects = told.objects.map(({ digest }) => digest);
-    if (objects[0] !== request.digest) other('the object');
+    if (told.digest !== request.digest || objects[0] !== request.digest) other('the object');
     seen.set(`object ${request.digest}`, { sealed: { objects } });
     return told;
   };

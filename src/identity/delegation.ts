@@ -78,13 +78,16 @@ function delegationOf(
   };
 }
 
-function requireBounds({ expires_at, chain, grant }: Delegation, at: string): void {
+function requireBounds({ expires_at, chain, grant, approves }: Delegation, at: string): void {
   const life_ms = Date.parse(expires_at) - Date.parse(at);
   if (life_ms <= 0) refuse('DELEGATION_EXPIRED', 'It would have ended before it began.');
   if (life_ms > limits.delegation_ttl_s * 1000)
     refuse('TIME_MALFORMED', `A delegation holds ${limits.delegation_ttl_s / 86_400} days at most.`);
   if (grant && life_ms > mcpLimits.grant_ttl_s * 1000)
     refuse('TIME_MALFORMED', `A grant holds ${mcpLimits.grant_ttl_s / 3600} hours at most.`);
+  // What it does not approve could not be told from what was never submitted under it.
+  if (grant && !approves)
+    refuse('GRANT_BOUNDS_MALFORMED', 'A grant stands for the look of a human, so it approves.');
   if (chain.length - 1 > limits.delegation_depth)
     refuse('DELEGATION_WIDENED', `It can be passed on ${limits.delegation_depth - 1} times.`);
 }

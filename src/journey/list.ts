@@ -3,6 +3,7 @@ import type { IntentState, IntentStatus } from '../gate/state.ts';
 import type { StatusWord } from '../gate/status-word.ts';
 import { canAct } from '../identity/principal.ts';
 import { openEnvelope } from '../intent/envelope.ts';
+import { skimEntry } from '../ledger/entry.ts';
 import { journeyLimits, limits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { Page, PagedRow } from '../store/store.ts';
@@ -178,8 +179,8 @@ export async function nextNeeded(context: Context, { needs, after }: NextRequest
   const look = await lookFor(context, needs);
   let intent_id: string | null = null;
   let more = 0;
-  // The entry that brought it into being: by now it may have been decided, or have expired.
-  const beyond = after === undefined ? undefined : (await context.store.entriesOf(after))[0]?.seq;
+  // By now it may have been decided, or have expired.
+  const beyond = after === undefined ? undefined : await proposedAt(context, after);
   if (after !== undefined && beyond === undefined) return { intent_id, more };
   for await (const state of liveIntents(context, UNAPPROVED, { beyond })) {
     const approvals = await approvalsOf(context, state, look.known);
@@ -189,6 +190,12 @@ export async function nextNeeded(context: Context, { needs, after }: NextRequest
     else if (++more === journeyLimits.more_counted) break;
   }
   return { intent_id, more };
+}
+
+/** The entry that brought it into being; no other one, such as a refusal that named its id before. */
+async function proposedAt({ store }: Context, intent_id: string): Promise<number | undefined> {
+  const entries = await store.entriesOf(intent_id);
+  return entries.find(({ bytes }) => skimEntry(bytes)?.kind === 'intent.proposed')?.seq;
 }
 
 interface Walk {

@@ -52,10 +52,6 @@ export async function resolve(
   return resolved;
 }
 
-function _isInDoubt({ status }: IntentState): boolean {
-  return status === 'claimed' || status === 'partial';
-}
-
 /** Refuses to settle a run that may still be going on. A run on another host needs a human's word. */
 export function requireDead(
   context: Context,

@@ -1,8 +1,9 @@
 import { verifiedBefore } from '../identity/verified.ts';
 import { type CheckedCommit, checkCommit } from './decide.ts';
 import { draftBatch, overlayOf } from './draft.ts';
+import type { BatchAnswer } from './group.ts';
 import { decidedOn, type LoadedRows, loadedRowsOf, wantedOf } from './loaded-rows.ts';
-import type { Commit, Store, Tip } from './store.ts';
+import type { Commit, Receipt, Store, Tip } from './store.ts';
 
 /** What the commits leave behind, as long as the ledger ends where it did. */
 interface Decided {
@@ -14,7 +15,7 @@ interface Decided {
 
 /**
  * Commits that are decided one behind the other, each once, as the store decides those that it writes; and not written. Where another process
- * wrote meanwhile, all of them are decided again.
+ * wrote meanwhile, all of them are decided again, and one that is refused by then is no reason to refuse those behind it.
  */
 export class Rehearsal {
   readonly #commits: CheckedCommit[] = [];
@@ -30,7 +31,8 @@ export class Rehearsal {
       for (const one of this.#commits) await decide(store, decided, one, at);
     }
     this.#decided = decided;
-    await decide(store, decided, checked, at);
+    const outcome = await decide(store, decided, checked, at);
+    if ('error' in outcome) throw outcome.error;
     this.#commits.push(checked);
   }
 }
@@ -40,7 +42,12 @@ function beginningAt(tenant: string, tip: Tip): Decided {
   return { begun_at: tip, loaded, ledger: overlayOf(loaded.ledger), tip };
 }
 
-async function decide(store: Store, decided: Decided, commit: CheckedCommit, at: string): Promise<void> {
+async function decide(
+  store: Store,
+  decided: Decided,
+  commit: CheckedCommit,
+  at: string,
+): Promise<BatchAnswer<Receipt>> {
   const { loaded, ledger } = decided;
   const wanted = wantedOf([commit]);
   loaded.learn(wanted, await store.look(wanted));
@@ -49,8 +56,8 @@ async function decide(store: Store, decided: Decided, commit: CheckedCommit, at:
     () => draftBatch(store.tenant, [commit], decided.tip, at, ledger),
     store.look,
   );
-  for (const outcome of draft.outcomes) if ('error' in outcome) throw outcome.error;
   for (const { row } of draft.rows) ledger.put(row);
   for (const [claim, seq] of draft.claims) ledger.taken.set(claim, seq);
   decided.tip = draft.after;
+  return draft.outcomes[0]!;
 }

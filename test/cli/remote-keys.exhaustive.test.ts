@@ -122,7 +122,13 @@ describe('an erasure, far from the project', () => {
     const other = await scene.project.propose('greet', { name: 'Kept' });
     const kept = (await scene.project.inside(({ intents }) => intents.get({ intent_id: other.id })))
       .effect_digest;
-    await refusing([answering('find', () => ({ id: kept }))], words);
+    await refusing(
+      [
+        answering('find', () => ({ id: kept })),
+        answering('explainErase', (body) => ({ ...body, digest: kept })),
+      ],
+      words,
+    );
     await refusing(
       [edited('erase', effect_digest, kept), drafting('erase', (all) => [...all, all[0]!])],
       words,

@@ -253,6 +253,10 @@ function ofServers(): Aimed[] {
       ],
     },
     {
+      code: 'GRANT_BOUNDS_MALFORMED',
+      events: [...begins(), delegation(id(21), 'ada', 'planner', { ...once, approves: false })],
+    },
+    {
       code: 'GRANT_OUTSIDE',
       events: [
         ...begins(),

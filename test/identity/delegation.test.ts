@@ -90,6 +90,16 @@ describe('a delegation', () => {
     expect(covers(of('tool:*', 'plan'), ['plan', 'tool:deploy'])).toBe(true);
   });
 
+  it('approves where it is for a number of uses', async () => {
+    const grant = { uses: 1, bounds: 'a'.repeat(64) };
+    const give = (approves: boolean) => {
+      const event = granted('ada', 'bot', { grant, approves, expires_at: '2026-01-15T13:00:00.000Z' });
+      return nextDelegation(null, event, AT, chain().authorities);
+    };
+    await expectRefusal('GRANT_BOUNDS_MALFORMED', () => give(false));
+    expect(give(true)).toMatchObject({ grant, approves: true });
+  });
+
   it('holds no longer when a link was taken back, ended, or lost its key', async () => {
     const far = '2026-02-15T12:00:00.000Z';
     const holds = (change: (made: ReturnType<typeof chain>) => void, at = AT) => {

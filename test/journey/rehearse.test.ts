@@ -64,6 +64,16 @@ describe('acts of one touch', () => {
     await expectRefusal('PRINCIPAL_EXISTS', () => enrol('bo'));
     await store.close();
   });
+
+  it('are not refused for one before them that can no longer be done', async () => {
+    const { store, enrol } = await touched();
+    await enrol('bo');
+    await enrol('cy');
+    await store.commit({ events: [enrolledAgent('bo', 'ada')] });
+    await enrol('di');
+    for (const name of ['bo', 'cy', 'di']) await expectRefusal('PRINCIPAL_EXISTS', () => enrol(name));
+    await store.close();
+  });
 });
 
 describe('an act that is rehearsed', () => {

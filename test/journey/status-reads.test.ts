@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
 import { nextNeeded } from '../../src/journey/list.ts';
 import { statusOf } from '../../src/journey/status.ts';
@@ -8,6 +9,7 @@ import { openLedger } from '../../src/project/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { SILENT } from '../../src/telemetry.ts';
 import { steady } from '../support/project.ts';
+import { expectRefusal } from '../support/refusal.ts';
 import { authority, proposeSay } from './authority.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -55,4 +57,17 @@ it('the next after one that was decided meanwhile is the one that was proposed a
   expect(await next()).toEqual({ intent_id: first.intent_id, more: 1 });
   expect(await next(second.intent_id)).toEqual({ intent_id: third.intent_id, more: 0 });
   expect(await next(third.intent_id)).toEqual({ intent_id: null, more: 0 });
+});
+
+it('the next after one whose id an earlier refusal names is the one that was proposed after it', async () => {
+  const p = await authority();
+  const [early, intent_id] = [await proposeSay(p), randomUUID()];
+  await expectRefusal('INTENT_NOT_FOUND', () =>
+    p.keyturn.intents.grant({ intent_id, hash: early.hash, signer: p.ada }),
+  );
+  const next = (after: string) => p.keyturn.intents.next({ needs: 'ada', after });
+  expect(await next(intent_id)).toEqual({ intent_id: null, more: 0 });
+  await proposeSay(p, { intent_id });
+  expect(await next(early.intent_id)).toEqual({ intent_id, more: 0 });
+  expect(await next(intent_id)).toEqual({ intent_id: null, more: 0 });
 });
