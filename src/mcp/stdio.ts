@@ -18,9 +18,9 @@ export async function serveStdio({ input, output, open }: StdioRequest): Promise
   const going = new Set<Promise<void>>();
   const write = (message: Response | JsonObject): Promise<boolean> =>
     new Promise((done) => {
+      const parts = messageParts(message, '', '\n');
       // One system call for all parts, and none of another message between them.
       output.cork();
-      const parts = messageParts(message, '', '\n');
       for (const [i, part] of parts.entries())
         output.write(part, (error) => i === parts.length - 1 && done(!error));
       output.uncork();
