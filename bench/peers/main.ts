@@ -18,8 +18,10 @@ import { type Running, started } from './process.ts';
  * whatever it finds.
  */
 const CALLERS = 32;
-const JOURNEYS = 64;
+const JOURNEYS = 128;
 const ROUNDS = 7;
+/** Until most of the code of both sides is compiled: what stands before agents runs for days. */
+const WARM_UP_ROUNDS = 16;
 const NOTHING = ['/bin/true'] as const;
 
 /** Both sides of a comparison, and where each keeps its records. */
@@ -57,10 +59,9 @@ async function speedRow(pair: Pair): Promise<Row> {
     started(programs[side], { ...(await pair.place(side, 'speed')), command: NOTHING });
   const running: Sides<Running> = { keyturn: await start('keyturn'), peer: await start('peer') };
   const laps: Sides<Lap>[] = [];
-  // The first round warms up both.
-  for (let round = 0; round <= ROUNDS; round++) {
+  for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
     const both = await lapOfBoth(running, round);
-    if (round > 0) laps.push(both);
+    if (round >= WARM_UP_ROUNDS) laps.push(both);
   }
   for (const one of Object.values(running)) await one.close();
   const ratio = median(laps.map((both) => both.peer.ms / both.keyturn.ms));
