@@ -16,19 +16,19 @@ const NOBODY = { name: 'nobody', uid: 65534, gid: 65534 };
 
 /** What is known of the users of this host. */
 interface Users {
-  /** The text of /etc/passwd. */
-  readonly passwd: () => string;
+  /** The lines of /etc/passwd, in their order. */
+  readonly accounts: () => readonly Account[];
   /** Refuses a user that this process cannot become. */
   readonly requireChangeable: (account: Account) => void;
 }
 
 const PASSWD = '/etc/passwd';
-const READ: Users = { passwd: () => textOf(PASSWD), requireChangeable };
+const READ: Users = { accounts: () => accountsIn(textOf(PASSWD)), requireChangeable };
 
 /** Keyturn's own user. */
 export function ownUser(users: Users = READ): RunUser {
   const uid = process.geteuid!();
-  const name = accounts(users).find((account) => account.uid === uid)?.name ?? `uid ${uid}`;
+  const name = users.accounts().find((account) => account.uid === uid)?.name ?? `uid ${uid}`;
   return { name, uid, gid: process.getegid!(), switched: false };
 }
 
@@ -67,17 +67,17 @@ export type UserFor = (run_as: string | null) => RunUser;
  * long as it is root: a child that then cannot does not start.
  */
 export function rememberedUsers(): UserFor {
-  let known: { readonly key: string; readonly text: string } | null = null;
+  let known: { readonly key: string; readonly accounts: readonly Account[] } | null = null;
   const able = new Set<string>();
   const users: Users = {
-    passwd: () => {
+    accounts: () => {
       const stats = statSync(PASSWD, { bigint: true, throwIfNoEntry: false });
-      if (!stats) return '';
+      if (!stats) return [];
       const key = fileKey(stats);
-      if (known?.key === key) return known.text;
-      const text = textOf(PASSWD);
-      known = hasSettled(stats, Date.now()) ? { key, text } : null;
-      return text;
+      if (known?.key === key) return known.accounts;
+      const accounts = accountsIn(textOf(PASSWD));
+      known = hasSettled(stats, Date.now()) ? { key, accounts } : null;
+      return accounts;
     },
     requireChangeable: (account) => {
       const { uid, gid } = account;
@@ -92,17 +92,15 @@ export function rememberedUsers(): UserFor {
 type Account = Pick<RunUser, 'name' | 'uid' | 'gid'>;
 
 function userNamed(users: Users, name: string): Account {
-  const found = accounts(users, name)[0];
+  const found = users.accounts().find((account) => account.name === name);
   if (found) return found;
   if (name === NOBODY.name) return NOBODY;
   return refuse('RUN_AS_UNAVAILABLE', `/etc/passwd knows no user ${name}.`, { run_as: name });
 }
 
-/** All of them, or those of one name: only its lines are taken apart then. */
-function accounts({ passwd }: Users, name?: string): Account[] {
-  return passwd()
+function accountsIn(passwd: string): Account[] {
+  return passwd
     .split('\n')
-    .filter((line) => name === undefined || line.startsWith(`${name}:`))
     .map((line) => line.split(':'))
     .filter((fields) => fields.length >= 7 && /^\d+$/.test(fields[2]!) && /^\d+$/.test(fields[3]!))
     .map(([name, , uid, gid]) => ({ name: name!, uid: Number(uid), gid: Number(gid) }));
