@@ -8,6 +8,7 @@ import type { StoredObject } from '../rests.ts';
 import type { Moved, Receipt, Tip } from '../store.ts';
 import { RAN, type Ran, requireReady } from './begin.ts';
 import { chainOf } from './chain.ts';
+import { columnsOf } from './column.ts';
 import type { Connection } from './connection.ts';
 import { loadEnd } from './load.ts';
 import { requireKeysFit, type Tenant } from './rows.ts';
@@ -88,16 +89,16 @@ async function insertObjects(
   objects: readonly StoredObject[],
   { size, last }: Place,
 ): Promise<void> {
-  const [digests, bytes] = [objects.map(({ digest }) => digest), objects.map((object) => object.bytes)];
+  const rows = objects.map(({ digest, bytes }) => [digest, bytes]);
   const warnings = db.warnings();
-  const { rows } = await db.ask<Ran & { [column: string]: unknown }>({
+  const { rows: here } = await db.ask<Ran & { [column: string]: unknown }>({
     name: 'objects',
     text: INSERT_OBJECTS,
-    values: [tenant.id, digests, bytes, size, last],
+    values: [tenant.id, ...columnsOf(['text', 'bytea'], rows), size, last],
   });
-  if (!rows[0])
+  if (!here[0])
     return refuse('STORE_BUSY', 'Another process writes to the target of the copy. Start the copy again.');
-  requireReady(db.backend, rows[0]);
+  requireReady(db.backend, here[0]);
   if (db.warnings() > warnings)
     refuse('WRITE_FAILED', 'The server gave a warning beside objects. Begin again.');
 }

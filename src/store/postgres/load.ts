@@ -5,6 +5,7 @@ import { refuse } from '../../refusal.ts';
 import { ALWAYS } from '../loaded-rows.ts';
 import type { FoundRows, Tip, Wanted } from '../store.ts';
 import { RAN, type Ran, requireReady } from './begin.ts';
+import { columnOf } from './column.ts';
 import type { Connection, PreparedQuery } from './connection.ts';
 import { isStorable, stateOf, type Tenant } from './rows.ts';
 
@@ -47,7 +48,13 @@ function loadAsked(tenant: Tenant, { rows, claims, objects }: Wanted, tables: Ta
   return {
     name: `load ${tables}`,
     text: TEXTS[tables],
-    values: [tenant.id, names, keys, claims.filter(isStorable), objects.filter(isStorable)],
+    values: [
+      tenant.id,
+      columnOf('text', names),
+      columnOf('text', keys),
+      columnOf('text', claims.filter(isStorable)),
+      columnOf('text', objects.filter(isStorable)),
+    ],
   };
 }
 

@@ -2,10 +2,11 @@ import type { Digest } from '../../canonical/digest.ts';
 import { erasedClaim } from '../../gate/claims.ts';
 import { insertFrom } from '../agent-sql.ts';
 import { type AgentTable, TABLES } from '../agent-tables.ts';
-import type { CheckedCommit } from '../decide.ts';
+import type { CheckedCommit, RowToWrite } from '../decide.ts';
 import type { BatchDraft } from '../draft.ts';
 import { agentValues, typesOf } from './agent.ts';
 import { READY } from './begin.ts';
+import { type ColumnType, columnsOf } from './column.ts';
 import type { Connection, PreparedQuery } from './connection.ts';
 import type { Tenant } from './rows.ts';
 
@@ -24,7 +25,7 @@ const MOVE = `
 /** Each part takes its values from a list of rows. Its letters are part of the name of the statement. */
 interface Part {
   readonly letters: string;
-  readonly types: readonly string[];
+  readonly types: readonly ColumnType[];
   readonly text: (values: string) => string;
 }
 
@@ -41,8 +42,23 @@ export function notErased(tenant: string): string {
   return `(SELECT c.seq FROM keyturn.claim c WHERE ${claim}) IS NULL`;
 }
 
-const ROW_TYPES = ['text', 'text', 'bigint', 'text', 'text', 'text', 'text', 'text', 'text'];
+export const ROW_TYPES: readonly ColumnType[] = [
+  'text',
+  'text',
+  'bigint',
+  'text',
+  'text',
+  'text',
+  'text',
+  'text',
+  'text',
+];
 const insertRows = insert('projection', 'name, key, seq, status, tool, proposer, actor, due, state');
+
+/** The values of the columns of a row, as `ROW_TYPES` has them. */
+export function rowValues({ row, status, tool, proposer, actor, due, text }: RowToWrite): unknown[] {
+  return [row.name, row.key, row.seq, status, tool, proposer, actor, due, text];
+}
 
 /** What may change of a row that is there. */
 export const ROW_CHANGES =
@@ -117,7 +133,7 @@ function writeAsked({ id }: Tenant, draft: BatchDraft, generation: number, ready
     const is_one = rows.length === 1;
     parts.push({ part, first: values.length + 1, is_one });
     if (is_one) values.push(...rows[0]!);
-    else for (const i of types.keys()) values.push(rows.map((row) => row[i]));
+    else values.push(...columnsOf(types, rows));
     name += is_one ? `${letters}1` : letters;
   }
   return { name, text: textOf(name, parts), values };
@@ -148,12 +164,12 @@ function textOf(name: string, parts: readonly WrittenPart[]): string {
 }
 
 /** One row, as it is: the server has no arrays to read, and bytes travel as bytes. */
-function oneOf(types: readonly string[], first: number): string {
+function oneOf(types: readonly ColumnType[], first: number): string {
   return `(VALUES (${types.map((type, i) => `$${first + i}::${type}`).join()}))`;
 }
 
 /** One array for each column, so that any number of rows is the same statement. */
-function manyOf(types: readonly string[], first: number): string {
+function manyOf(types: readonly ColumnType[], first: number): string {
   return `unnest(${types.map((type, i) => `$${first + i}::${type}[]`).join()})`;
 }
 
@@ -164,10 +180,7 @@ function manyOf(types: readonly string[], first: number): string {
 function rowsOf({ before, entries, claims, rows, agent_rows, commits }: BatchDraft): [PartName, Rows][] {
   const made: unknown[][] = [];
   const changed: unknown[][] = [];
-  for (const { row, status, tool, proposer, actor, due, text } of rows) {
-    const part = row.seq >= before.size ? made : changed;
-    part.push([row.name, row.key, row.seq, status, tool, proposer, actor, due, text]);
-  }
+  for (const each of rows) (each.row.seq >= before.size ? made : changed).push(rowValues(each));
   const written = entries.map(({ seq, hash, peak, at, subject, kind, signer, bytes }) => {
     return [seq, hash, peak === hash ? null : peak, at, subject, kind, signer, bytes];
   });
