@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, lstatSync, mkdirSync, readdirSync, statSync, unlinkSync } from 'node:fs';
+import { linkSync, lstatSync, mkdirSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -15,7 +15,7 @@ export class RunLocks {
   readonly #spares: string[] = [];
   readonly #released = new Set<string>();
   #making: Promise<void> | null = null;
-  #is_first = true;
+  #made = 0;
   #is_closed = false;
 
   constructor(run: (command: ChildCommand) => Promise<ChildOutcome>) {
@@ -26,6 +26,7 @@ export class RunLocks {
   async make(path: string, machine: Machine = inspectMachine()): Promise<void> {
     this.#released.delete(path);
     if (isFifo(path)) return;
+    this.#made += 1;
     const folder = dirname(path);
     while (!linked(await this.#spare(folder, machine), path));
     if (this.#is_closed) this.close();
@@ -34,14 +35,43 @@ export class RunLocks {
   /** Leaves no file of a run that is over. A sandbox ends a moment after its tool: what is still held is looked at again later. */
   release(path: string): void {
     this.#released.add(path);
-    for (const each of this.#released) if (isLetGo(each)) this.#released.delete(each);
+    for (const each of this.#released) if (this.#isLetGo(each)) this.#released.delete(each);
   }
 
   close(): void {
     this.#is_closed = true;
     for (const spare of this.#spares.splice(0)) removed(spare);
-    for (const path of this.#released) isLetGo(path);
+    for (const path of this.#released) this.#isLetGo(path);
     this.#released.clear();
+  }
+
+  /** Takes away a lock that nothing holds. One that cannot be looked at is found when a human settles the run. */
+  #isLetGo(path: string): boolean {
+    try {
+      if (isRunLocked(path)) return false;
+      this.#reuse(path);
+    } catch {
+      // It stays.
+    }
+    return true;
+  }
+
+  /**
+   * A FIFO that nothing has open is like a new one, so it is the lock of a later run: to start mkfifo(1) costs as much as a child. Should
+   * something open it after this look, that run counts as still at work, and is not settled. A process that runs one tool leaves none.
+   */
+  #reuse(path: string): void {
+    if (this.#is_closed || this.#made === 1 || this.#spares.length >= limits.spare_run_locks) {
+      removed(path);
+      return;
+    }
+    const spare = spareIn(dirname(path));
+    try {
+      renameSync(path, spare);
+      this.#spares.push(spare);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
   }
 
   async #spare(folder: string, machine: Machine): Promise<string> {
@@ -58,10 +88,9 @@ export class RunLocks {
 
   async #makeSpares(folder: string, machine: Machine): Promise<void> {
     const mkfifo = requireMkfifo(machine);
-    const paths = Array.from({ length: this.#is_first ? 1 : limits.spare_run_locks }, () =>
-      join(folder, `${SPARE}${randomUUID()}`),
+    const paths = Array.from({ length: this.#made === 1 ? 1 : limits.spare_run_locks }, () =>
+      spareIn(folder),
     );
-    this.#is_first = false;
     clearFolder(folder);
     const { exit_code } = await this.#run({
       argv: [mkfifo, '--mode=600', ...paths],
@@ -74,6 +103,10 @@ export class RunLocks {
     if (exit_code !== 0) refuse('LOCK_UNAVAILABLE', `No FIFO can be made in ${folder}.`, { path: folder });
     this.#spares.push(...paths);
   }
+}
+
+function spareIn(folder: string): string {
+  return join(folder, `${SPARE}${randomUUID()}`);
 }
 
 /** Refuses before anything is claimed. */
@@ -93,17 +126,6 @@ function linked(spare: string, path: string): boolean {
   } finally {
     removed(spare);
   }
-}
-
-/** Removes a lock that nothing holds. One that cannot be looked at is found when a human settles the run. */
-function isLetGo(path: string): boolean {
-  try {
-    if (isRunLocked(path)) return false;
-    removed(path);
-  } catch {
-    // It stays.
-  }
-  return true;
 }
 
 /** Whatever else is there is found when the lock is made. */

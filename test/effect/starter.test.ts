@@ -1,10 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { inspectMachine } from '../../src/effect/machine.ts';
-import { isRunLocked } from '../../src/effect/run-lock.ts';
+import { isRunLocked, openRunLock } from '../../src/effect/run-lock.ts';
 import { Starter } from '../../src/effect/starter.ts';
 import { isRunning, until } from '../support/processes.ts';
 import { scratch } from '../support/scratch.ts';
@@ -198,6 +206,34 @@ describe('the spare locks', () => {
     expect(await made('2.lock')).toBeGreaterThan(1);
     starter.close();
     expect(readdirSync(folder).sort()).toEqual(['1.lock', '2.lock']);
+  });
+
+  it('are those of runs that are over, from the second on, and what something still holds is none of them', async () => {
+    const { starter } = await helped();
+    const folder = scratch();
+    const lock = async (name: string) => {
+      const path = join(folder, name);
+      await starter.lock(path, inspectMachine());
+      return { path, ino: statSync(path).ino };
+    };
+    const left = () => readdirSync(folder).length;
+    starter.release((await lock('1.lock')).path);
+    expect(left()).toBe(0);
+    const second = await lock('2.lock');
+    const spares = left() - 1;
+    starter.release(second.path);
+    expect(left()).toBe(spares + 1);
+    const third = await lock('3.lock');
+    expect(third.ino).toBe(second.ino);
+    const held = openRunLock(third.path);
+    starter.release(third.path);
+    expect(existsSync(third.path)).toBe(true);
+    const fourth = await lock('4.lock');
+    expect(fourth.ino).not.toBe(third.ino);
+    closeSync(held);
+    starter.release(fourth.path);
+    starter.close();
+    expect(left()).toBe(0);
   });
 
   it('may be cleared by another process: another one is taken', async () => {
