@@ -200,6 +200,8 @@ export const limits = {
   tokens: 16,
   /** How long a freeze, a revocation or a violation can go unseen by a run. */
   watch_ms: 200,
+  /** Where the store tells that others wrote, the next look comes sooner, but not sooner than this after the last one. */
+  watch_told_ms: 50,
   /** How long one look for them may take before the run is ended. */
   watch_late_ms: 2_000,
   /** How long an act may be committed after it was drawn up: time for a person to look and touch, not for the world to change. */

@@ -15,8 +15,8 @@ export interface Watching<T> {
   /** Aborts when a look found something, and when the caller does: then with the reason of the caller. */
   readonly signal: AbortSignal;
   readonly found: () => T | null;
-  /** One look at once, besides those by the clock. */
-  readonly lookNow: () => void;
+  /** The next look comes sooner than by the clock: `limits.watch_told_ms` after the last one, or after the beginning. */
+  readonly lookSoon: () => void;
   stop(): void;
 }
 
@@ -28,6 +28,8 @@ export function watchWhile<T>({ look, failed, late, abort }: Watched<T>): Watchi
   const stopped = new AbortController();
   let found: T | null = null;
   let ticks: number | null = null;
+  let looked_ms = performance.now();
+  let soon: NodeJS.Timeout | null = null;
   const stopFor = (reason: T) => {
     if (stopped.signal.aborted) return;
     found = reason;
@@ -36,6 +38,7 @@ export function watchWhile<T>({ look, failed, late, abort }: Watched<T>): Watchi
   const lookNow = async () => {
     if (ticks !== null) return;
     ticks = 0;
+    looked_ms = performance.now();
     const reason = await look().catch(failed);
     ticks = null;
     if (reason !== null) stopFor(reason);
@@ -45,15 +48,26 @@ export function watchWhile<T>({ look, failed, late, abort }: Watched<T>): Watchi
     else if (++ticks >= LATE_ticks) stopFor(late());
   };
   const timer = setInterval(tick, limits.watch_ms);
+  // A busy ledger tells of each of its commits, and a look costs more than most of them.
+  const lookSoon = () => {
+    soon ??= setTimeout(
+      () => {
+        soon = null;
+        void lookNow();
+      },
+      Math.max(0, looked_ms + limits.watch_told_ms - performance.now()),
+    );
+  };
   const onAbort = () => stopped.abort(abort?.reason);
   abort?.addEventListener('abort', onAbort, { once: true });
   if (abort?.aborted) onAbort();
   return {
     signal: stopped.signal,
     found: () => found,
-    lookNow: () => void lookNow(),
+    lookSoon,
     stop() {
       clearInterval(timer);
+      if (soon) clearTimeout(soon);
       abort?.removeEventListener('abort', onAbort);
     },
   };

@@ -44,7 +44,7 @@ export function watchRun(context: Context, watched: Watched): Watch {
   const since_ms = context.clock().getTime();
   const { execution_id, abort } = watched;
   const asked = new AbortController();
-  const { signal, found, lookNow, stop } = watchWhile({
+  const { signal, found, lookSoon, stop } = watchWhile({
     look: async () => {
       if (await isRunAskedToStop(context, execution_id)) asked.abort(new Cancelled());
       return violationNow(context, watched, since_ms);
@@ -53,8 +53,8 @@ export function watchRun(context: Context, watched: Watched): Watch {
     late: () => by(new Refusal('STORE_UNREACHABLE', LATE)),
     abort: abort ? AbortSignal.any([abort, asked.signal]) : asked.signal,
   });
-  // Where the store tells of other hosts' writes, a run stops at once; the look every now and then is the floor.
-  const following = context.store.changes?.(lookNow).catch(() => null);
+  // Where the store tells of writes, a run stops sooner; the look every now and then is the floor.
+  const following = context.store.changes?.(lookSoon).catch(() => null);
   return {
     signal,
     violation: found,
