@@ -4,7 +4,7 @@ import { Refusal, refuse } from '../../refusal.ts';
 import type { CheckedCommit } from '../decide.ts';
 import type { BatchAnswer } from '../group.ts';
 import { MissedRows } from '../loaded-rows.ts';
-import type { Receipt } from '../store.ts';
+import type { Receipt, Tip } from '../store.ts';
 import type { Backend } from './begin.ts';
 import type { Connection } from './connection.ts';
 import { isConflict, isFull, isLost, storeRefusal } from './failure.ts';
@@ -31,6 +31,8 @@ export interface Chain {
   ): Promise<readonly BatchAnswer<Receipt>[]>;
   /** The same for work that is decided otherwise, always under the lock. */
   writeWork(work: Work): Promise<readonly BatchAnswer<Receipt>[]>;
+  /** Where the last write of this process left the chain; null where that is not known. */
+  tip(): Tip | null;
   /** Another process changed the stored state. */
   forget(): void;
 }
@@ -142,6 +144,7 @@ export function chainOf(session: Session, tenant: Tenant, clock: () => Date, bus
       return through((db) => commits(db, gathering));
     },
     writeWork: (work) => through((db) => lockedly(db, tenant, work, clock, missed, null)),
+    tip: () => known?.tip ?? null,
     forget: () => {
       known = null;
     },

@@ -101,41 +101,52 @@ export interface EndRow extends Ran {
 }
 
 interface PeakRow extends Omit<EndRow, keyof Ran> {
-  readonly seq: number | null;
-  readonly hash: Digest;
-  readonly peak: Digest;
-  readonly at: string;
   readonly is_overrun: boolean | null;
+  /** Of the last entry; null where there is none at its place. */
+  readonly newest: Digest | null;
+  readonly seq: number | null;
+  readonly peak: Digest | null;
+  readonly at: string | null;
 }
 
 /**
  * A tree of 13 leaves has peaks over 8, 4 and 1 of them, one for each bit of 13, which end at the leaves 8, 12 and 13.
  * The peak of the lowest bit ends with the last entry. An entry and the end that covers it are committed together, so one
- * past the end was not written by Keyturn, or the end was moved back: the role of the application can do both.
+ * past the end was not written by Keyturn, or the end was moved back: the role of the application can do both. Where the chain ends where
+ * this process knows it to end ($2, $3), the peaks are known, and are not looked up.
  */
 const PEAKS = `
-  SELECT t.size, t.last, t.generation, e.seq, e.hash, coalesce(e.peak, e.hash) AS peak, e.at, past.is_overrun
+  SELECT t.size, t.last, t.generation, past.is_overrun, newest.hash AS newest,
+    e.seq, coalesce(e.peak, e.hash) AS peak, e.at
   FROM keyturn.tenant t
   LEFT JOIN LATERAL (
     SELECT true AS is_overrun FROM keyturn.entry p WHERE p.tenant = t.id AND p.seq >= t.size LIMIT 1
   ) AS past ON true
-  LEFT JOIN generate_series(52, 0, -1) AS bit ON (t.size >> bit) & 1 = 1
+  LEFT JOIN LATERAL (
+    SELECT n.hash FROM keyturn.entry n WHERE n.tenant = t.id AND n.seq = t.size - 1 LIMIT 1
+  ) AS newest ON true
+  LEFT JOIN generate_series(CASE WHEN t.size = $2 AND t.last = $3 THEN -1 ELSE 52 END, 0, -1) AS bit
+    ON (t.size >> bit) & 1 = 1
   LEFT JOIN LATERAL (
     SELECT e.seq, e.hash, e.peak, e.at FROM keyturn.entry e
     WHERE e.tenant = t.id AND e.seq = ((t.size >> bit) << bit) - 1 LIMIT 1
   ) AS e ON true
   WHERE t.id = $1 ORDER BY bit DESC`;
 
-/** The end of the chain from its entries, which must be where the tenant's row says. */
-export async function loadEnd(db: Connection, tenant: Tenant): Promise<End> {
-  const { rows } = await db.ask<PeakRow>({ name: 'peaks', text: PEAKS, values: [tenant.id] });
+/** The end of the chain from its entries, which must be where the tenant's row says. `known` is where this process left it. */
+export async function loadEnd(db: Connection, tenant: Tenant, known: Tip | null = null): Promise<End> {
+  const values = [tenant.id, known?.size ?? null, known?.last ?? null];
+  const { rows } = await db.ask<PeakRow>({ name: 'peaks', text: PEAKS, values });
   const [first] = rows;
   if (!first) return refuse('STORE_CORRUPT', 'The tenant is gone.');
   const { size, last, generation } = first;
   if (first.is_overrun) refuse('LEDGER_OVERRUN', undefined, { size });
   if (size === 0) return { tip: { size, last: GENESIS, at: null, frontier: [] }, generation };
-  const end = rows.at(-1)!;
-  if (rows.some(({ seq }) => seq === null) || end.hash !== last)
-    refuse('LEDGER_BROKEN', `The ledger does not end with entry ${size - 1} as it did.`, { seq: size - 1 });
-  return { tip: { size, last, at: end.at, frontier: rows.map(({ peak }) => peak) }, generation };
+  const is_known = known !== null && size === known.size && last === known.last;
+  if (first.newest !== last || (!is_known && rows.some(({ seq }) => seq === null)))
+    return refuse('LEDGER_BROKEN', `The ledger does not end with entry ${size - 1} as it did.`, {
+      seq: size - 1,
+    });
+  if (is_known) return { tip: known, generation };
+  return { tip: { size, last, at: rows.at(-1)!.at, frontier: rows.map(({ peak }) => peak!) }, generation };
 }

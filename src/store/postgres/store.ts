@@ -191,7 +191,7 @@ function storeOf(
   );
   const find: Store['find'] = async (...ref) => states(ref, await texts(ref));
   const tip = askedInOneTurn(String, async () => {
-    const end = await read((db) => loadEnd(db, tenant));
+    const end = await read((db) => loadEnd(db, tenant, chain.tip()));
     adopter.saw(end.tip);
     return [end.tip];
   });
