@@ -12,6 +12,7 @@ import {
   protocolErrorOf,
   refusedCall,
   text,
+  waitsForHuman,
 } from './answer.ts';
 import type { Questions } from './input.ts';
 import { badCall, isObject, rpcOf } from './message.ts';
@@ -191,7 +192,7 @@ export async function held(
     if (!(late.aborted || signal.aborted) || signal.reason instanceof Cancelled) throw error;
     // A client that says no more may still read: what ran under a grant has its answer by now.
     const now = await face.intents.result({ intent_id });
-    if (now.is_over) return answered(now);
+    if (!waitsForHuman(now)) return answered(now);
     return { result: notRunYet(now, await link(intent_id), refused), intent_id, is_final: false };
   } finally {
     void allTold();
@@ -284,11 +285,7 @@ async function pending({ face, name }: McpCaller): Promise<CallResult> {
 async function oneOf({ face, link }: McpCaller, intent_id: string): Promise<CallResult> {
   const { effect } = await face.intents.get({ intent_id });
   const found = await face.intents.result({ intent_id });
-  const waits =
-    found.status_word === 'waiting' ||
-    found.status_word === 'approved' ||
-    found.status_word === 'approval expired';
-  return waits ? notRunYet(found, await link(intent_id)) : callAnswer(found, effect);
+  return waitsForHuman(found) ? notRunYet(found, await link(intent_id)) : callAnswer(found, effect);
 }
 
 /** How long a call is held for a client that knows no tasks. */

@@ -2,7 +2,7 @@ import type { JsonObject } from '../canonical/json.ts';
 import type { Result } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
-import { callAnswer, protocolErrorOf } from './answer.ts';
+import { callAnswer, isSettled, protocolErrorOf } from './answer.ts';
 import { held, type McpCaller, takeBackOrStop } from './call.ts';
 import type { GoingTasks } from './going-tasks.ts';
 import { ERRORS, wrong } from './message.ts';
@@ -16,13 +16,11 @@ type Ended = Result<'intents.result'>;
 type Intent = Result<'intents.get'>;
 
 function statusOf(
-  { status_word, is_over, run }: Ended,
+  ended: Ended,
   error: object | null,
 ): 'working' | 'completed' | 'cancelled' | 'failed' | 'input_required' {
-  if (status_word === 'withdrawn') return 'cancelled';
-  // What is in doubt is as far as it gets: the result says so.
-  const is_settled = is_over || (run?.result === 'partial' && status_word === 'IN DOUBT');
-  if (!is_settled) return 'working';
+  if (ended.status_word === 'withdrawn') return 'cancelled';
+  if (!isSettled(ended)) return 'working';
   return error === null ? 'completed' : 'failed';
 }
 
@@ -62,8 +60,11 @@ async function taskOf(caller: McpCaller, taskId: string, reader: TaskReader) {
   }
 }
 
-async function workingWords({ face, link }: McpCaller, { intent_id, run }: Ended): Promise<string> {
-  if (run !== null && run.result === null) return runningWords(face, run.execution_id);
+async function workingWords(
+  { face, link }: McpCaller,
+  { intent_id, status_word, run }: Ended,
+): Promise<string> {
+  if (run !== null && status_word === 'running') return runningWords(face, run.execution_id);
   const where = await link(intent_id);
   return `A human has to turn the key: keyturn turn ${intent_id}${where === null ? '' : ` (${where})`}`;
 }
@@ -185,8 +186,8 @@ export async function updateTask(
   return {};
 }
 
-/** The client has the whole answer of a task. */
+/** The client has the whole answer of a task. What a human must still settle has none: the same call stays the same. */
 export async function taskAnswered(caller: McpCaller, taskId: string, reader: TaskReader): Promise<void> {
   const { ended } = await taskOf(caller, taskId, reader);
-  await caller.face.mcp.answered({ intent_id: ended.intent_id });
+  if (ended.is_over) await caller.face.mcp.answered({ intent_id: ended.intent_id });
 }
