@@ -55,7 +55,7 @@ export interface BegunCall {
  */
 export async function beginCall(context: Context, request: CallRequest): Promise<BegunCall> {
   const { issuer, signer, declared_goal, effect } = request;
-  const asked = { effect, issuer, is_signed: signer !== undefined, goal: declared_goal };
+  const asked = { effect: askedFor(effect), issuer, is_signed: signer !== undefined, goal: declared_goal };
   const call = sha256(canonicalBytes({ format: 'keyturn-call/1', ...asked }));
   const begun = await context.in_turn(`call ${call}`, async (): Promise<BegunCall> => {
     const { state, intent_id } =
@@ -87,6 +87,17 @@ export async function beginCall(context: Context, request: CallRequest): Promise
   if (request.answers !== undefined) await context.partial_answers.drop(request.answers);
   if (begun.how !== 'granted') request.onBegun?.(begun.intent_id);
   return begun;
+}
+
+/**
+ * Without what the client says that it can answer: a client that says it in other words asks for the same. It stays in the effect of the intent,
+ * which is that of the first of these calls.
+ */
+function askedFor(effect: CallRequest['effect']) {
+  if (effect.kind !== 'mcp' || effect.input === undefined) return effect;
+  const { input, ...rest } = effect;
+  const { responses, state } = input;
+  return responses === null && state === null ? rest : { ...rest, input: { responses, state } };
 }
 
 interface Place {
