@@ -3,19 +3,12 @@ import { calledName, type Request } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import type { McpCaller, WantedNotices } from './call.ts';
 import { questionsOf } from './input.ts';
+import { linkedContent, passing, prefixed } from './linked.ts';
 import { ERRORS, isObject, wrong } from './message.ts';
 import type { ClientInput } from './offered.ts';
 import type { ServerNotice } from './progress.ts';
 
 type Method = Request<'mcp.ask'>['method'];
-
-/** A resource of a server is named `SERVER+URI`, so that no server can take the place of another one. */
-const prefixed = (server: string, uri: string): string => `${server}+${uri}`;
-
-async function passing({ face }: McpCaller, what: string): Promise<string[]> {
-  const { passes } = await face.mcp.tools();
-  return passes.filter(({ pass }) => pass.includes(what)).map(({ server }) => server);
-}
 
 /** The answer of a server; its error is one of the protocol, in the words of the server. */
 async function ask(
@@ -160,7 +153,14 @@ export async function getPassedPrompt(
   const found = await promptNamed(caller, String(name));
   if (found === null) return null;
   const params = { name: found.name, ...(isObject(values) && { arguments: values }) };
-  return askWith(caller, found.server, 'prompts/get', params, input);
+  const result = await askWith(caller, found.server, 'prompts/get', params, input);
+  const { messages } = result;
+  if (!Array.isArray(messages) || !(await passing(caller, 'resources')).includes(found.server)) return result;
+  const named = (one: Json) =>
+    isObject(one) && one.content !== undefined
+      ? { ...one, content: linkedContent(one.content, found.server) }
+      : one;
+  return { ...result, messages: messages.map(named) };
 }
 
 export async function completed(caller: McpCaller, params: JsonObject): Promise<JsonObject> {

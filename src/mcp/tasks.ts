@@ -5,6 +5,7 @@ import { Refusal } from '../refusal.ts';
 import { callAnswer, isSettled, protocolErrorOf } from './answer.ts';
 import { held, type McpCaller, takeBackOrStop } from './call.ts';
 import type { GoingTasks } from './going-tasks.ts';
+import { linked, linkingServer } from './linked.ts';
 import { ERRORS, wrong } from './message.ts';
 import type { ClientInput } from './offered.ts';
 import { ownPage } from './own-page.ts';
@@ -56,7 +57,8 @@ async function taskOf(caller: McpCaller, taskId: string, reader: TaskReader) {
       ...{ taskId, status, createdAt, lastUpdatedAt: lastOf(intent) },
       statusMessage: words[status as keyof typeof words] ?? ended.status_word,
     };
-    return { ended, intent, status, base, error, asked };
+    const links = status === 'completed' ? await linkingServer(caller, intent) : null;
+    return { ended, intent, status, base, error, asked, links };
   }
 }
 
@@ -116,13 +118,13 @@ export async function lookAtTask(caller: McpCaller, taskId: string, reader: Task
 type FoundTask = Awaited<ReturnType<typeof taskOf>>;
 
 function told(
-  { base, ended, intent, status, error, asked }: FoundTask,
+  { base, ended, intent, status, error, asked, links }: FoundTask,
   { is_modern }: TaskReader,
 ): JsonObject {
   if (!is_modern) return legacy(base);
   if (asked?.open) return { ...modern(base), inputRequests: asked.open };
-  const result =
-    status === 'completed' ? { result: { resultType: 'complete', ...callAnswer(ended, intent.effect) } } : {};
+  const answer = () => linked(callAnswer(ended, intent.effect), links);
+  const result = status === 'completed' ? { result: { resultType: 'complete', ...answer() } } : {};
   return { ...modern(base), ...result, ...(status === 'failed' && { error: { ...error } }) };
 }
 

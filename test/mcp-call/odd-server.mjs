@@ -149,6 +149,17 @@ function act(id, { how = 'plain' }, progressToken) {
   if (how === 'large') return answer(id, { content: [{ type: 'text', text: 'z'.repeat(6_000_000) }] });
   if (how === 'error') return say({ jsonrpc: '2.0', id, error: { code: -32000, message: 'no' } });
   if (how === 'fails') return answer(id, { isError: true, content: [{ type: 'text', text: 'it failed' }] });
+  if (how === 'long-number')
+    return say(
+      `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"1"}],"structuredContent":{ "n": 12345678901234567890 }}}`,
+    );
+  if (how === 'links')
+    return answer(id, {
+      content: [
+        { type: 'resource_link', uri: 'test://mine', name: 'mine' },
+        { type: 'resource', resource: { uri: 'test://mine', text: 'held' } },
+      ],
+    });
   if (how === 'unknown')
     return answer(id, {
       content: [{ type: 'hologram', data: [1, 2] }],
@@ -218,6 +229,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   } else if (mode === 'dies-at-list' && method === 'tools/list' && existsSync(`${log}.die`)) process.exit(3);
   else if (method === 'tools/list') answer(id, toolsFor(params.cursor));
   else if (method === 'tools/call') act(id, params.arguments ?? {}, params._meta?.progressToken);
+  else if (method === 'resources/read')
+    answer(id, { contents: [{ uri: params.uri, text: `read by ${log}` }] });
   else if (method === 'logging/setLevel') {
     appendFileSync(log, `${method} ${params.level}\n`);
     answer(id, {});
