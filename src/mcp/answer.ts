@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
+import { hasInexactNumber } from '../canonical/scan.ts';
 import { explain, isReasonCode, type Result } from '../keyturn.ts';
 import { Refusal } from '../refusal.ts';
 import { questionsOf } from './input.ts';
@@ -130,10 +131,17 @@ function ofServer(stdout: string, is_error: boolean, asking: AskingServer | null
   if (wanted !== null) return wanted;
   if (isObject(value) && !isResult(value))
     return text(`The server answered with what is no result of a tool. In its words: ${stdout}`, true);
-  if (isObject(value) && Array.isArray(value.content)) return value as CallResult;
+  if (isObject(value) && Array.isArray(value.content)) return withOwnNumbers(value as CallResult, stdout);
   return is_error
     ? text(`The server answered with an error: ${stdout}`, true)
-    : { content: [], ...(isObject(value) ? value : {}) };
+    : withOwnNumbers({ content: [], ...(isObject(value) ? value : {}) }, stdout);
+}
+
+/** A number with more digits than are kept here is given to the model in the words of the server, too: it might act on another number. */
+function withOwnNumbers(result: CallResult, stdout: string): CallResult {
+  if (!hasInexactNumber(stdout)) return result;
+  const words = `[keyturn] Numbers of this result have too many digits and were rounded. In the words of the server: ${stdout}`;
+  return { ...result, content: [...(result.content as Json[]), { type: 'text', text: words }] };
 }
 
 /**

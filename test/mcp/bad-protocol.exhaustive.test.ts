@@ -285,6 +285,19 @@ describe('a server', () => {
     },
   );
 
+  it('that answers with a number of many digits has it recorded and told as it wrote it', LONG, async () => {
+    const { p, send, answer } = await piped({}, { hold_ms: 20_000 });
+    send(1, 'tools/call', call('long-number').params);
+    const waiting = async () => (await p.keyturn.intents.list({ status_word: 'waiting' })).intents;
+    await expect.poll(waiting, SOON).toHaveLength(1);
+    const { intent_id } = (await waiting())[0]!;
+    await turned(p, intent_id);
+    const written = '"structuredContent":{ "n": 12345678901234567890 }';
+    expect(textOf((await answer(1)).result)).toContain(written);
+    const { run } = await p.keyturn.intents.result({ intent_id });
+    expect(run!.output).toMatchObject({ stdout: expect.stringContaining(written) });
+  });
+
   it(
     'that asks for input first is told of in words in both protocols, and nothing is passed on',
     LONG,
