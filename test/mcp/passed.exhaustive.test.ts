@@ -79,6 +79,25 @@ describe('what a server offers besides its tools', () => {
   });
 });
 
+describe('a list of a server that is not listed whole', () => {
+  it.each([
+    ['paged', 1000, /first 1000/],
+    ['broken-page', 400, /no second page/],
+  ])('says so: %s', LONG, async (mode, most, why) => {
+    const more = { pass: ['resources'] };
+    const { connect } = await reached({
+      odd: { script: SERVERS.odd, args: [mode, '{files}/log'], more },
+      every: { script: SERVERS.everything, more },
+    });
+    const client = await connect();
+    const { resources, _meta } = await client.listResources();
+    const of = (server: string) => resources.filter(({ uri }) => uri.startsWith(`${server}+`));
+    expect(of('odd')).toHaveLength(most);
+    expect(of('every').length).toBeGreaterThan(0);
+    expect(_meta).toEqual({ 'keyturn/incomplete': { odd: expect.stringMatching(why) } });
+  });
+});
+
 describe('what a result of a tool links to', () => {
   it(
     'is named by its server, and is read by that name where several servers pass resources',
