@@ -36,7 +36,63 @@ export function refuseDuplicateKeys(text: string): void {
   }
 }
 
+/** The text of a member of an object, as it was written; null where it is not there. JSON.parse keeps the last of two equal keys, and so does this. */
+export function memberText(text: string, member: string): string | null {
+  let depth = 0;
+  let from = -1;
+  let found: string | null = null;
+  const end = (at: number) => {
+    if (from >= 0) found = text.slice(from, at).trim();
+    from = -1;
+  };
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === OPEN_BRACE || c === OPEN_BRACKET) depth += 1;
+    else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) {
+      depth -= 1;
+      if (depth === 0) end(i);
+    } else if (c === COMMA && depth === 1) end(i);
+    else if (c === QUOTE) {
+      const start = i;
+      i = endOfString(text, i);
+      const is_key = depth === 1 && from < 0 && isFollowedByColon(text, i + 1);
+      if (is_key && JSON.parse(text.slice(start, i + 1)) === member) from = text.indexOf(':', i + 1) + 1;
+    }
+  }
+  return found;
+}
+
+/** Whether a number of the text is another one once it was parsed: it has more digits than a double keeps, or is too large for one. */
+export function hasInexactNumber(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === QUOTE) i = endOfString(text, i);
+    else if (c === MINUS || (c >= ZERO && c <= NINE)) {
+      NUMBER.lastIndex = i;
+      const [number] = NUMBER.exec(text) ?? [''];
+      if (decimal(number) !== decimal(String(Number(number)))) return true;
+      i += Math.max(number.length - 1, 0);
+    }
+  }
+  return false;
+}
+
+const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+/** The digits and the exponent of a number, without the zeros at either end: the same for each way to write it. */
+function decimal(number: string): string {
+  const [, whole = '', part = '', exponent = '0'] =
+    /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];
+  const digits = `${whole}${part}`.replace(/^0+/, '');
+  const short = digits.replace(/0+$/, '');
+  return short === '' ? whole : `${short}e${Number(exponent) - part.length + digits.length - short.length}`;
+}
+
 const QUOTE = 34;
+const COMMA = 44;
+const MINUS = 45;
+const ZERO = 48;
+const NINE = 57;
 const BACKSLASH = 92;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;

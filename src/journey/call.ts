@@ -55,7 +55,7 @@ export interface BegunCall {
  */
 export async function beginCall(context: Context, request: CallRequest): Promise<BegunCall> {
   const { issuer, signer, declared_goal, effect } = request;
-  const asked = { effect, issuer, is_signed: signer !== undefined, goal: declared_goal };
+  const asked = { effect: askedFor(effect), issuer, is_signed: signer !== undefined, goal: declared_goal };
   const call = sha256(canonicalBytes({ format: 'keyturn-call/1', ...asked }));
   const begun = await context.in_turn(`call ${call}`, async (): Promise<BegunCall> => {
     const { state, intent_id } =
@@ -89,6 +89,17 @@ export async function beginCall(context: Context, request: CallRequest): Promise
   return begun;
 }
 
+/**
+ * Without what the client says that it can answer: a client that says it in other words asks for the same. It stays in the effect of the intent,
+ * which is that of the first of these calls.
+ */
+function askedFor(effect: CallRequest['effect']) {
+  if (effect.kind !== 'mcp' || effect.input === undefined) return effect;
+  const { input, ...rest } = effect;
+  const { responses, state } = input;
+  return responses === null && state === null ? rest : { ...rest, input: { responses, state } };
+}
+
 interface Place {
   readonly intent_id: string;
   /** The intent that is there: open, or ended with an answer that may not have been read. Null where a new one begins. */
@@ -110,18 +121,19 @@ async function nextOf(context: Context, call: Digest, issuer: string): Promise<P
     intentIdOfKey({ origin, proposer: issuer, key: sha256(`${call} ${before}`) });
   const last = calls.last(call);
   const known = last === null ? null : await store.find('intent', last);
-  if (known?.proposer === issuer && isHere(context, known))
+  if (known?.proposer === issuer && (await isHere(context, known)))
     return { intent_id: known.intent_id, state: known };
   for (let before = known?.intent_id ?? 'first'; ; ) {
     const intent_id = idAfter(before);
     const state = await store.find('intent', intent_id);
-    if (state === null || (state.proposer === issuer && isHere(context, state))) return { intent_id, state };
+    if (state === null || (state.proposer === issuer && (await isHere(context, state))))
+      return { intent_id, state };
     before = intent_id;
   }
 }
 
-function isHere(context: Context, state: IntentState): boolean {
-  return isOpen(context, state) || isUnread(context, state);
+async function isHere(context: Context, state: IntentState): Promise<boolean> {
+  return isOpen(context, state) || (await isUnread(context, state));
 }
 
 const OPEN: ReadonlySet<IntentStatus> = new Set<IntentStatus>([
@@ -137,11 +149,20 @@ function isOpen({ clock }: Context, state: IntentState): boolean {
   return OPEN.has(state.status) && !hasExpired(state, clock());
 }
 
-/** It ran and ended a short while ago, and the answer may be lost: a caller who asks again gets it, and nothing runs twice. */
-function isUnread({ clock, calls }: Context, { intent_id, runs }: IntentState): boolean {
-  const ended_at = runs.at(-1)?.finished_at ?? null;
-  if (ended_at === null || calls.isAnswered(intent_id)) return false;
-  return clock().getTime() - Date.parse(ended_at) < mcpLimits.again_ms;
+/** It ended a short while ago, and the answer may be lost: a caller who asks again gets it, and nothing runs twice. */
+async function isUnread(context: Context, state: IntentState): Promise<boolean> {
+  const { clock, calls } = context;
+  if (state.runs.length === 0 || calls.isAnswered(state.intent_id)) return false;
+  const ended_at = state.status === 'happened' ? await settledAt(context, state) : endedAt(state);
+  return ended_at !== null && clock().getTime() - Date.parse(ended_at) < mcpLimits.again_ms;
+}
+
+const endedAt = ({ runs }: IntentState) => runs.at(-1)?.finished_at ?? null;
+
+/** A run that was killed has no end of its own, and one that was in doubt may have ended long before a human settled it. */
+async function settledAt({ store, read_entry }: Context, { intent_id }: IntentState): Promise<string | null> {
+  const entries = (await store.entriesOf(intent_id)).map(({ bytes }) => read_entry(bytes));
+  return entries.findLast(({ event }) => event.kind === 'execution.resolved')?.entry.at ?? null;
 }
 
 interface Granted {

@@ -3,7 +3,8 @@ import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import { next } from '../gate/next.ts';
 import { requireShadow, shadowSubject } from '../gate/server.ts';
-import { hasKey } from '../identity/principal.ts';
+import type { Signer } from '../identity/act.ts';
+import { hasKey, type Principal } from '../identity/principal.ts';
 import { parseDraft } from '../intent/envelope.ts';
 import { modeOf } from '../mcp-call/definition.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
@@ -15,9 +16,11 @@ import { acceptedServer, deriveMcpCall } from './mcp.ts';
 import { draftProposal } from './propose.ts';
 import { neededScope, secretsIn } from './reach.ts';
 import { capturedOf, watchedEnd } from './record.ts';
-import { rule } from './rules.ts';
+import { type Matter, rule } from './rules.ts';
 import { Cancelled } from './run-words.ts';
 import { sealEffect } from './sealed-effect.ts';
+import { draftSubmission, requireDelegation } from './submit.ts';
+import { termsOf } from './terms.ts';
 
 /** What the gate would have done with a call that passed. */
 interface Would {
@@ -106,26 +109,56 @@ async function recordEnd(
   });
 }
 
-/** A grant would have run it. Otherwise the policies are asked as if the human who accepted the server approved it now. */
+/**
+ * Under a grant that covers it: what the policies say to its run. Otherwise, and where they refuse that a delegate submits it, they are asked as if
+ * the human who accepted the server approved it now. Uses of a grant are not counted: nothing is used.
+ */
 async function wouldBe(context: Context, request: CallRequest, { effect }: Derived): Promise<Would> {
   const { issuer, signer, declared_goal, effect: call } = request;
   try {
     const held = signer ? await grantFor(context, { ...request, signer }) : null;
-    if (held !== null && !('refused' in held)) return { would: 'run', would_code: null, ruling: null };
     const now = await requireClock(context);
     const drafted = await draftProposal(context, parseDraft({ issuer, declared_goal, effect: call }));
     const state = next(null, drafted.event, now.toISOString());
-    const row = await context.store.find('server', (call as { server: string }).server);
-    requireShadow(row, row?.accepted ?? '');
-    const principal = (await context.store.find('principal', row!.by)) ?? refuse('PRINCIPAL_UNKNOWN');
     const { envelope } = drafted;
     const system = await context.store.system();
-    const matter = { action: 'approve', principal, state, envelope, effect, system, now } as const;
-    const { decision, digest, bytes } = await rule(context, matter);
-    const would = decision.code === null ? 'ask' : 'deny';
+    const matter = { state, envelope, effect, system, now };
+    const asked = (signer && held !== null && !('refused' in held)
+      ? await askedUnder(context, held.delegation_id, signer, matter)
+      : null) ?? { ...matter, action: 'approve', principal: await accepterOf(context, call) };
+    const { decision, digest, bytes } = await rule(context, asked);
+    const would = decision.code !== null ? 'deny' : asked.action === 'grant' ? 'run' : 'ask';
     return { would, would_code: decision.code, ruling: { digest, bytes } };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return { would: 'deny', would_code: error.code, ruling: null };
+  }
+}
+
+/** The human who accepted the server. */
+async function accepterOf({ store }: Context, call: CallRequest['effect']): Promise<Principal> {
+  const row = await store.find('server', (call as { server: string }).server);
+  requireShadow(row, row?.accepted ?? '');
+  return (await store.find('principal', row!.by)) ?? refuse('PRINCIPAL_UNKNOWN');
+}
+
+/** What the policies are asked of the run of a call that its caller submits under a grant; null where it cannot. Nothing is written. */
+async function askedUnder(
+  context: Context,
+  delegation_id: string,
+  signer: Signer,
+  matter: Pick<Matter, 'state' | 'envelope' | 'effect' | 'system' | 'now'>,
+): Promise<Matter | null> {
+  const { state, now } = matter;
+  try {
+    const held = await requireDelegation(context, delegation_id, signer, now);
+    const { delegated } = await draftSubmission(context, matter, held, signer, () => {});
+    const principal = held.authorities.principal(signer.name) ?? refuse('PRINCIPAL_UNKNOWN');
+    const after = next(state, delegated, now.toISOString());
+    const grant = termsOf(context, {}, after, matter, now, held.delegation.expires_at);
+    return { ...matter, action: 'grant', grant, principal, delegated: true, state: after };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return null;
   }
 }

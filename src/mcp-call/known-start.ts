@@ -4,7 +4,7 @@ import { canonicalText } from '../canonical/json.ts';
 import { fileKey, hasSettled } from '../effect/file-key.ts';
 import type { Configured } from './accepted.ts';
 import type { ServerEntry } from './entry.ts';
-import { SCRIPT } from './start.ts';
+import { scriptPaths } from './script.ts';
 
 /** What an entry of keyturn.yaml came to, with the files that it came from: while these are the same, it comes to the same. */
 export interface KnownStart {
@@ -27,12 +27,12 @@ export function knownStart(
   if ('url' in entry || start.kind === 'url') return { entry, configured, files: new Map() };
   const { executables, covers } = start;
   if (covers !== null || executables.some(({ path }) => basename(path) === 'env')) return null;
-  const { sandbox, cwd, args } = entry;
+  const { sandbox, cwd, args, executable } = entry;
   const folders = sandbox === 'none' ? [] : [...sandbox.read, ...sandbox.write];
   const paths = [
     ...executables.flatMap(({ called, path }) => [called, path]),
     ...files.map(({ path }) => path),
-    ...args.filter((arg) => SCRIPT.test(arg)).map((arg) => resolve(root, cwd, arg)),
+    ...scriptPaths(executable, args, resolve(root, cwd)),
     ...['.', cwd, ...folders].map((path) => resolve(root, path)),
   ];
   const keys = new Map(paths.map((path) => [path, keyAt(path, now_ms)]));

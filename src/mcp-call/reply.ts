@@ -4,7 +4,7 @@ import type { ReasonCode } from '../refusal.ts';
 /** How one request to a server ended. Whatever is not an answer leaves it unknown what the server did. */
 export type Reply =
   | { readonly kind: 'result'; readonly result: Json; readonly line: Buffer; readonly id: number }
-  | { readonly kind: 'error'; readonly error: Json }
+  | { readonly kind: 'error'; readonly error: Json; readonly line: Buffer }
   | { readonly kind: 'lost'; readonly code: ReasonCode };
 
 /** A message of JSON-RPC; null where the line is none. */
@@ -29,7 +29,7 @@ export function replyIn(
   const has_result = isObject(result) && (error ?? null) === null;
   const has_error = isObject(error) && (result ?? null) === null;
   if (has_result) return { kind: 'result', result, line, id };
-  return has_error ? { kind: 'error', error } : { kind: 'lost', code: 'MCP_ANSWER_MALFORMED' };
+  return has_error ? { kind: 'error', error, line } : { kind: 'lost', code: 'MCP_ANSWER_MALFORMED' };
 }
 
 function isObject(value: Json | undefined): value is JsonObject {

@@ -1,4 +1,5 @@
-import type { Json, JsonObject } from '../canonical/json.ts';
+import type { JsonObject } from '../canonical/json.ts';
+import { memberText } from '../canonical/scan.ts';
 import { limits } from '../limits.ts';
 import { headerOf, paramHeaders } from '../network/message-headers.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
@@ -94,11 +95,11 @@ function answersIn({ responses = null, state = null }: Partial<CallInput> = {}):
 }
 
 function judged(reply: Reply): CallEnd {
-  if (reply.kind === 'lost') return ended('partial', reply.code, null);
-  if (reply.kind === 'error') return ended('failure', 'MCP_CALL_REFUSED', reply.error);
+  if (reply.kind === 'lost') return ended('partial', reply.code);
+  if (reply.kind === 'error') return ended('failure', 'MCP_CALL_REFUSED', ownBytes(reply.line, 'error'));
   const result = reply.result as JsonObject;
-  const answer = ended('success', null, result);
-  if (answer.answer.length > limits.output_bytes) return ended('partial', 'MCP_ANSWER_TOO_LARGE', null);
+  const answer = ended('success', null, ownBytes(reply.line, 'result'));
+  if (answer.answer.length > limits.output_bytes) return ended('partial', 'MCP_ANSWER_TOO_LARGE');
   // The server wants something of its caller first. What answers it is another call, which a human approves: this one did nothing.
   if (result.resultType === 'input_required')
     return { ...answer, result: 'failure', reason_code: 'MCP_CALL_REFUSED' };
@@ -112,7 +113,15 @@ function isComplete({ resultType = 'complete', task, content, structuredContent 
   return resultType === 'complete' && !is_promise;
 }
 
-function ended(result: CallEnd['result'], reason_code: ReasonCode | null, value: Json): CallEnd {
-  const answer = value === null ? new Uint8Array() : Buffer.from(JSON.stringify(value));
+/** As the server wrote it: a number with many digits is another one once it was parsed. */
+function ownBytes(line: Buffer, member: 'result' | 'error'): Uint8Array {
+  return Buffer.from(memberText(line.toString('utf8'), member) ?? '');
+}
+
+function ended(
+  result: CallEnd['result'],
+  reason_code: ReasonCode | null,
+  answer: Uint8Array = new Uint8Array(),
+): CallEnd {
   return { result, reason_code, answer };
 }

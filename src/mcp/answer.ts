@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
+import { hasInexactNumber } from '../canonical/scan.ts';
 import { explain, isReasonCode, type Result } from '../keyturn.ts';
 import { Refusal } from '../refusal.ts';
 import { questionsOf } from './input.ts';
@@ -29,13 +30,31 @@ export function notRunYet(
   );
 }
 
+/** The call was sent. It is an error for the model for the same reason as above, and other words, because what waits did nothing. */
+function itRuns(intent_id: string): CallResult {
+  return text(
+    `IT RUNS: the call was sent, and its result is not there yet. Do not call the tool again. Ask keyturn_wait with {"id": "${intent_id}"} for its result.`,
+    true,
+  );
+}
+
+/** Whether a human has to act before anything is sent. */
+export function waitsForHuman({ status_word }: Pick<Ended, 'status_word'>): boolean {
+  return status_word === 'waiting' || status_word === 'approved' || status_word === 'approval expired';
+}
+
+/** Whether the run is over, as far as it gets: after IN DOUBT and STUCK only a human goes on. */
+export function isSettled({ is_over, status_word }: Pick<Ended, 'is_over' | 'status_word'>): boolean {
+  return is_over || status_word === 'IN DOUBT' || status_word === 'STUCK';
+}
+
 /** Who asks the client for input, and what the client can answer. Null where no question is passed on. */
 export interface AskingServer {
   readonly server: string;
   readonly input: ClientInput | null;
 }
 
-/** What a model is told of an intent that is over, or that a human must settle. `effect` is its kind. */
+/** What a model is told of an intent that runs, that is over, or that a human must settle. `effect` is its kind. */
 export function callAnswer(
   ended: Ended,
   effect: 'tool' | 'plan' | 'mcp',
@@ -48,12 +67,26 @@ export function callAnswer(
   if (status_word === 'replaced')
     return text(`NOT RUN: a human proposed something else in its place (${ended.replaced_by}).`, true);
   if (run === null) return text(`NOT RUN: it is ${status_word}.`, true);
+  if (status_word === 'running') return itRuns(intent_id);
   const printed = 'absent' in run.output ? { stdout: '', stderr: '' } : run.output;
-  if (status_word === 'IN DOUBT' || status_word === 'STUCK')
+  const is_silent = printed.stdout === '' && printed.stderr === '';
+  if (status_word === 'IN DOUBT')
     return text(
-      `IN DOUBT: it was sent, and what it did is not known. It is never sent again; a human has to settle it (keyturn resolve ${intent_id}).`,
+      `IN DOUBT: it was sent, and what it did is not known. It is never sent again; a human has to settle it (keyturn resolve ${run.execution_id}).`,
       true,
     );
+  if (status_word === 'STUCK')
+    return text(
+      `STUCK: taking it back restored only a part. A human has to look at it (keyturn show ${intent_id}).`,
+      true,
+    );
+  if (status_word === 'happened' && is_silent)
+    return text(
+      'It HAPPENED: a human settled that it did. What it answered is not known. Do not call it again.',
+      true,
+    );
+  if (status_word === 'failed' && run.result !== 'failure' && is_silent)
+    return text('It DID NOT HAPPEN: a human settled that it did not.', true);
   const is_error = status_word !== 'succeeded' && status_word !== 'happened';
   if (effect === 'mcp') return ofServer(printed.stdout, is_error, asking);
   const said = [printed.stdout, printed.stderr].filter((one) => one !== '').join('\n');
@@ -98,10 +131,17 @@ function ofServer(stdout: string, is_error: boolean, asking: AskingServer | null
   if (wanted !== null) return wanted;
   if (isObject(value) && !isResult(value))
     return text(`The server answered with what is no result of a tool. In its words: ${stdout}`, true);
-  if (isObject(value) && Array.isArray(value.content)) return value as CallResult;
+  if (isObject(value) && Array.isArray(value.content)) return withOwnNumbers(value as CallResult, stdout);
   return is_error
     ? text(`The server answered with an error: ${stdout}`, true)
-    : { content: [], ...(isObject(value) ? value : {}) };
+    : withOwnNumbers({ content: [], ...(isObject(value) ? value : {}) }, stdout);
+}
+
+/** A number with more digits than are kept here is given to the model in the words of the server, too: it might act on another number. */
+function withOwnNumbers(result: CallResult, stdout: string): CallResult {
+  if (!hasInexactNumber(stdout)) return result;
+  const words = `[keyturn] Numbers of this result have too many digits and were rounded. In the words of the server: ${stdout}`;
+  return { ...result, content: [...(result.content as Json[]), { type: 'text', text: words }] };
 }
 
 /**

@@ -8,6 +8,7 @@ import type { WatchedResources } from './notices.ts';
 import {
   completed as completion,
   getPassedPrompt,
+  type PassedList,
   passedPrompts,
   passedTemplates,
   readPassed,
@@ -29,14 +30,14 @@ export async function answerAsked(
     case 'resources/list':
       return { ...(await listResources(caller, params)), ...(is_modern && CACHE) };
     case 'resources/templates/list':
-      return { resourceTemplates: await passedTemplates(caller), ...(is_modern && CACHE) };
+      return templatesOf(await passedTemplates(caller), is_modern);
     case 'resources/read': {
       const uri = textIn(params, 'uri');
       const read = isOwnResource(uri) ? null : await readPassed(caller, uri, inputIn(message));
       return { ...(read ?? (await readResource(caller, uri))), ...(is_modern && CACHE) };
     }
     case 'prompts/list':
-      return { prompts: [...listPrompts(), ...(await passedPrompts(caller))], ...(is_modern && CACHE) };
+      return promptsOf(await passedPrompts(caller), is_modern);
     case 'prompts/get': {
       const name = textIn(params, 'name');
       return (await getPassedPrompt(caller, params, inputIn(message))) ?? getPrompt(name);
@@ -54,6 +55,14 @@ export async function answerAsked(
       return {};
   }
   return null;
+}
+
+function templatesOf({ items, ...more }: PassedList, is_modern: boolean): JsonObject {
+  return { resourceTemplates: items, ...more, ...(is_modern && CACHE) };
+}
+
+function promptsOf({ items, ...more }: PassedList, is_modern: boolean): JsonObject {
+  return { prompts: [...listPrompts(), ...items], ...more, ...(is_modern && CACHE) };
 }
 
 function requireWatched(watched: WatchedResources | null): WatchedResources {

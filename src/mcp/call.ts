@@ -12,8 +12,10 @@ import {
   protocolErrorOf,
   refusedCall,
   text,
+  waitsForHuman,
 } from './answer.ts';
 import type { Questions } from './input.ts';
+import { linked, linkingServer } from './linked.ts';
 import { badCall, isObject, rpcOf } from './message.ts';
 import { type CallEffect, type ClientInput, offeredAs } from './offered.ts';
 import { type Hear, heard, hearRun } from './progress.ts';
@@ -130,11 +132,12 @@ export async function beginTool(
 
 /** In shadow mode: it is sent without an approval, and says so. */
 async function passTool(
-  { face, name, signer }: McpCaller,
+  caller: McpCaller,
   tool: string,
   effect: CallEffect,
   { abort, onProgress }: ToolCallOptions,
 ): Promise<Called> {
+  const { face, name, signer } = caller;
   const passed = await face.mcp.pass({
     issuer: name,
     ...(signer && { signer }),
@@ -143,7 +146,8 @@ async function passTool(
     effect,
     ...(abort && { abort }),
   });
-  return only(passedAnswer(passed));
+  const links = await linkingServer(caller, { effect: 'mcp', tool });
+  return only(linked(passedAnswer(passed), links));
 }
 
 interface HoldOptions extends Pick<ToolCallOptions, 'signal' | 'onProgress' | 'input' | 'offerLink'> {
@@ -168,12 +172,14 @@ export async function held(
   const question = url === null ? null : offerLink!(intent_id, url);
   if (question !== null) return { result: question, intent_id, is_final: false };
   const allTold = onProgress ? hearRun(caller, intent_id, onProgress) : async () => {};
-  const { effect } = await face.intents.get({ intent_id });
+  const intent = await face.intents.get({ intent_id });
+  const { effect } = intent;
+  const links = await linkingServer(caller, intent);
   const answered = (ended: Result<'intents.result'>): Called => {
     // Without a handshake a server that may ask the client talks to it: its errors are errors there.
     const asking = asks === null || input === undefined ? null : { server: asks, input };
     const error = asking && effect === 'mcp' ? protocolErrorOf(ended) : null;
-    const result = callAnswer(ended, effect, asking);
+    const result = linked(callAnswer(ended, effect, asking), links);
     return {
       result: how === 'again' ? asRecorded(result, intent_id) : result,
       intent_id,
@@ -191,7 +197,7 @@ export async function held(
     if (!(late.aborted || signal.aborted) || signal.reason instanceof Cancelled) throw error;
     // A client that says no more may still read: what ran under a grant has its answer by now.
     const now = await face.intents.result({ intent_id });
-    if (now.is_over) return answered(now);
+    if (!waitsForHuman(now)) return answered(now);
     return { result: notRunYet(now, await link(intent_id), refused), intent_id, is_final: false };
   } finally {
     void allTold();
@@ -281,14 +287,12 @@ async function pending({ face, name }: McpCaller): Promise<CallResult> {
   return text(lines.length === 0 ? 'Nothing of yours waits for a human.' : lines.join('\n'), false);
 }
 
-async function oneOf({ face, link }: McpCaller, intent_id: string): Promise<CallResult> {
-  const { effect } = await face.intents.get({ intent_id });
+async function oneOf(caller: McpCaller, intent_id: string): Promise<CallResult> {
+  const { face, link } = caller;
+  const intent = await face.intents.get({ intent_id });
   const found = await face.intents.result({ intent_id });
-  const waits =
-    found.status_word === 'waiting' ||
-    found.status_word === 'approved' ||
-    found.status_word === 'approval expired';
-  return waits ? notRunYet(found, await link(intent_id)) : callAnswer(found, effect);
+  if (waitsForHuman(found)) return notRunYet(found, await link(intent_id));
+  return linked(callAnswer(found, intent.effect), await linkingServer(caller, intent));
 }
 
 /** How long a call is held for a client that knows no tasks. */

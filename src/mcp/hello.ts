@@ -5,7 +5,7 @@ import { LEGACY, MODERN, TASKS } from './message.ts';
 /** What the gate says of itself, in either protocol. The project is not needed for it. */
 
 const INSTRUCTIONS =
-  'A human approves what you call here. A call that says NOT RUN yet waits for them: ask keyturn_wait with its id, and do not work around it.';
+  'A human approves what you call here. A call that says NOT RUN yet waits for them: ask keyturn_wait with its id, and do not work around it. One that says IT RUNS was sent: do not call it again, and ask keyturn_wait.';
 
 const INFO = { name: 'keyturn', version: VERSION };
 const CAPABILITIES = {

@@ -3,19 +3,12 @@ import { calledName, type Request } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import type { McpCaller, WantedNotices } from './call.ts';
 import { questionsOf } from './input.ts';
+import { linkedContent, passing, prefixed } from './linked.ts';
 import { ERRORS, isObject, wrong } from './message.ts';
 import type { ClientInput } from './offered.ts';
 import type { ServerNotice } from './progress.ts';
 
 type Method = Request<'mcp.ask'>['method'];
-
-/** A resource of a server is named `SERVER+URI`, so that no server can take the place of another one. */
-const prefixed = (server: string, uri: string): string => `${server}+${uri}`;
-
-async function passing({ face }: McpCaller, what: string): Promise<string[]> {
-  const { passes } = await face.mcp.tools();
-  return passes.filter(({ pass }) => pass.includes(what)).map(({ server }) => server);
-}
 
 /** The answer of a server; its error is one of the protocol, in the words of the server. */
 async function ask(
@@ -61,30 +54,40 @@ async function askWith(
   );
 }
 
+/** What a server listed, and why that is not all of it; null where it is. */
+interface Listed {
+  readonly items: readonly JsonObject[];
+  readonly cut: string | null;
+}
+
 /** Every item of a list, from all pages. A server that does not come to the end of it, or fails, adds what it gave so far. */
-async function listed(
-  caller: McpCaller,
-  server: string,
-  method: Method,
-  member: string,
-): Promise<JsonObject[]> {
+async function listed(caller: McpCaller, server: string, method: Method, member: string): Promise<Listed> {
   const found: JsonObject[] = [];
   const seen = new Set<string>();
+  const { pages, tools: most } = mcpLimits;
   try {
     for (let cursor: string | undefined; ; ) {
       const page = await ask(caller, server, method, cursor === undefined ? {} : { cursor });
       const items: Json = page[member] ?? [];
       if (Array.isArray(items)) found.push(...items.filter(isObject));
       const { nextCursor } = page;
-      if (typeof nextCursor !== 'string' || seen.has(nextCursor) || seen.size >= mcpLimits.pages)
-        return found;
-      if (found.length > mcpLimits.tools) return found.slice(0, mcpLimits.tools);
+      if (found.length > most)
+        return { items: found.slice(0, most), cut: `Only the first ${most} are listed.` };
+      if (typeof nextCursor !== 'string') return { items: found, cut: null };
+      if (seen.has(nextCursor)) return { items: found, cut: 'A page of it leads back to one before it.' };
+      if (seen.size >= pages) return { items: found, cut: `It has more than ${pages} pages.` };
       seen.add(nextCursor);
       cursor = nextCursor;
     }
-  } catch {
-    return found;
+  } catch (error) {
+    return { items: found, cut: `A page of it could not be read: ${(error as Error).message}` };
   }
+}
+
+/** The lists of all servers. `_meta` says of which of them it is not all, and is absent where it is all. */
+export interface PassedList {
+  readonly items: JsonObject[];
+  readonly _meta?: { readonly 'keyturn/incomplete': Readonly<Record<string, string>> };
 }
 
 async function ofAll(
@@ -93,14 +96,14 @@ async function ofAll(
   method: Method,
   member: string,
   name: (server: string, item: JsonObject) => JsonObject,
-): Promise<JsonObject[]> {
+): Promise<PassedList> {
   const servers = await passing(caller, what);
   const lists = await Promise.all(
-    servers.map(async (server) =>
-      (await listed(caller, server, method, member)).map((item) => name(server, item)),
-    ),
+    servers.map(async (server) => ({ server, ...(await listed(caller, server, method, member)) })),
   );
-  return lists.flat();
+  const items = lists.flatMap((one) => one.items.map((item) => name(one.server, item)));
+  const cut = lists.flatMap((one) => (one.cut === null ? [] : [[one.server, one.cut]]));
+  return { items, ...(cut.length > 0 && { _meta: { 'keyturn/incomplete': Object.fromEntries(cut) } }) };
 }
 
 const named = (member: string) => (server: string, item: JsonObject) => ({
@@ -108,13 +111,13 @@ const named = (member: string) => (server: string, item: JsonObject) => ({
   [member]: prefixed(server, String(item[member] ?? '')),
 });
 
-export const passedResources = (caller: McpCaller): Promise<JsonObject[]> =>
+export const passedResources = (caller: McpCaller): Promise<PassedList> =>
   ofAll(caller, 'resources', 'resources/list', 'resources', named('uri'));
 
-export const passedTemplates = (caller: McpCaller): Promise<JsonObject[]> =>
+export const passedTemplates = (caller: McpCaller): Promise<PassedList> =>
   ofAll(caller, 'resources', 'resources/templates/list', 'resourceTemplates', named('uriTemplate'));
 
-export const passedPrompts = (caller: McpCaller): Promise<JsonObject[]> =>
+export const passedPrompts = (caller: McpCaller): Promise<PassedList> =>
   ofAll(caller, 'prompts', 'prompts/list', 'prompts', (server, item) => ({
     ...item,
     name: calledName(server, String(item.name ?? '')),
@@ -145,7 +148,7 @@ async function ownerOf(caller: McpCaller, uri: string) {
 
 async function promptNamed(caller: McpCaller, name: string) {
   for (const server of await passing(caller, 'prompts'))
-    for (const prompt of await listed(caller, server, 'prompts/list', 'prompts'))
+    for (const prompt of (await listed(caller, server, 'prompts/list', 'prompts')).items)
       if (calledName(server, String(prompt.name ?? '')) === name)
         return { server, name: prompt.name as string };
   return null;
@@ -160,7 +163,14 @@ export async function getPassedPrompt(
   const found = await promptNamed(caller, String(name));
   if (found === null) return null;
   const params = { name: found.name, ...(isObject(values) && { arguments: values }) };
-  return askWith(caller, found.server, 'prompts/get', params, input);
+  const result = await askWith(caller, found.server, 'prompts/get', params, input);
+  const { messages } = result;
+  if (!Array.isArray(messages) || !(await passing(caller, 'resources')).includes(found.server)) return result;
+  const named = (one: Json) =>
+    isObject(one) && one.content !== undefined
+      ? { ...one, content: linkedContent(one.content, found.server) }
+      : one;
+  return { ...result, messages: messages.map(named) };
 }
 
 export async function completed(caller: McpCaller, params: JsonObject): Promise<JsonObject> {

@@ -9,6 +9,7 @@ const PROMPTS: Readonly<Record<string, { readonly description: string; readonly 
       'Call one thing at a time, with the smallest effect that serves the goal, and with full paths and plain values.',
       'Say to your user what you asked for and why, before you wait.',
       'NOT RUN yet means that nothing happened. Ask keyturn_wait with the id until it says what became of it.',
+      'IT RUNS means that it was sent. Do not call it again; ask keyturn_wait with the id for its result.',
       'A rejection has a reason. Read it, and propose something that meets it; do not propose the same again.',
       'IN DOUBT means that it is not known whether it happened. Do not call it again. Tell your user.',
       'For several file changes that belong together use keyturn_plan: it runs all or nothing, and can be rolled back.',

@@ -22,8 +22,8 @@ export async function listResources(caller: McpCaller, params: JsonObject): Prom
     mimeType: 'application/json',
   }));
   // Those of servers come whole, with the first page.
-  const passed = params.cursor === undefined ? await passedResources(caller) : [];
-  return { resources: [...resources, ...passed], ...more };
+  const { items, ...rest } = params.cursor === undefined ? await passedResources(caller) : { items: [] };
+  return { resources: [...resources, ...items], ...rest, ...more };
 }
 
 export async function readResource({ face }: McpCaller, uri: string): Promise<JsonObject> {

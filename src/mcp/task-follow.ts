@@ -39,8 +39,6 @@ export async function followTask(
     const allTold = onProgress ? hearRun(caller, intent_id, onProgress) : async () => {};
     await intents.waitFor({ intent_id, signal }).finally(allTold);
     now = await look();
-    // What its run did is not known: a human has to settle it.
-    if (now.status === 'working') return;
   }
 }
 

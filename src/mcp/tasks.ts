@@ -2,9 +2,10 @@ import type { JsonObject } from '../canonical/json.ts';
 import type { Result } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
-import { callAnswer, protocolErrorOf } from './answer.ts';
+import { callAnswer, isSettled, protocolErrorOf } from './answer.ts';
 import { held, type McpCaller, takeBackOrStop } from './call.ts';
 import type { GoingTasks } from './going-tasks.ts';
+import { linked, linkingServer } from './linked.ts';
 import { ERRORS, wrong } from './message.ts';
 import type { ClientInput } from './offered.ts';
 import { ownPage } from './own-page.ts';
@@ -16,13 +17,11 @@ type Ended = Result<'intents.result'>;
 type Intent = Result<'intents.get'>;
 
 function statusOf(
-  { status_word, is_over, run }: Ended,
+  ended: Ended,
   error: object | null,
 ): 'working' | 'completed' | 'cancelled' | 'failed' | 'input_required' {
-  if (status_word === 'withdrawn') return 'cancelled';
-  // What is in doubt is as far as it gets: the result says so.
-  const is_settled = is_over || (run?.result === 'partial' && status_word === 'IN DOUBT');
-  if (!is_settled) return 'working';
+  if (ended.status_word === 'withdrawn') return 'cancelled';
+  if (!isSettled(ended)) return 'working';
   return error === null ? 'completed' : 'failed';
 }
 
@@ -58,12 +57,16 @@ async function taskOf(caller: McpCaller, taskId: string, reader: TaskReader) {
       ...{ taskId, status, createdAt, lastUpdatedAt: lastOf(intent) },
       statusMessage: words[status as keyof typeof words] ?? ended.status_word,
     };
-    return { ended, intent, status, base, error, asked };
+    const links = status === 'completed' ? await linkingServer(caller, intent) : null;
+    return { ended, intent, status, base, error, asked, links };
   }
 }
 
-async function workingWords({ face, link }: McpCaller, { intent_id, run }: Ended): Promise<string> {
-  if (run !== null && run.result === null) return runningWords(face, run.execution_id);
+async function workingWords(
+  { face, link }: McpCaller,
+  { intent_id, status_word, run }: Ended,
+): Promise<string> {
+  if (run !== null && status_word === 'running') return runningWords(face, run.execution_id);
   const where = await link(intent_id);
   return `A human has to turn the key: keyturn turn ${intent_id}${where === null ? '' : ` (${where})`}`;
 }
@@ -115,13 +118,13 @@ export async function lookAtTask(caller: McpCaller, taskId: string, reader: Task
 type FoundTask = Awaited<ReturnType<typeof taskOf>>;
 
 function told(
-  { base, ended, intent, status, error, asked }: FoundTask,
+  { base, ended, intent, status, error, asked, links }: FoundTask,
   { is_modern }: TaskReader,
 ): JsonObject {
   if (!is_modern) return legacy(base);
   if (asked?.open) return { ...modern(base), inputRequests: asked.open };
-  const result =
-    status === 'completed' ? { result: { resultType: 'complete', ...callAnswer(ended, intent.effect) } } : {};
+  const answer = () => linked(callAnswer(ended, intent.effect), links);
+  const result = status === 'completed' ? { result: { resultType: 'complete', ...answer() } } : {};
   return { ...modern(base), ...result, ...(status === 'failed' && { error: { ...error } }) };
 }
 
@@ -185,8 +188,8 @@ export async function updateTask(
   return {};
 }
 
-/** The client has the whole answer of a task. */
+/** The client has the whole answer of a task. What a human must still settle has none: the same call stays the same. */
 export async function taskAnswered(caller: McpCaller, taskId: string, reader: TaskReader): Promise<void> {
   const { ended } = await taskOf(caller, taskId, reader);
-  await caller.face.mcp.answered({ intent_id: ended.intent_id });
+  if (ended.is_over) await caller.face.mcp.answered({ intent_id: ended.intent_id });
 }

@@ -1,5 +1,5 @@
 import { appendFileSync, chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createDigests } from '../../src/effect/program.ts';
 import { type ServerEntry, serverEntrySchema } from '../../src/mcp-call/entry.ts';
@@ -65,5 +65,55 @@ describe('how a server is started', () => {
     expect(isStill(linked)).toBe(true);
     appendFileSync(place('server.mjs'), '// changed\n');
     expect(isStill(linked)).toBe(false);
+  });
+});
+
+describe('the scripts of a command line', () => {
+  const digests = createDigests();
+
+  function filesOf(args: readonly string[], names: readonly string[], executable = process.execPath) {
+    const root = scratch();
+    for (const name of [...names, 'notes.db']) writeFileSync(join(root, name), name);
+    const entry: ServerEntry = serverEntrySchema.parse({ executable, args, sandbox: 'none', run_as: 'root' });
+    return startedBy('own', entry, { root, digests }).files.map(({ path }) => basename(path));
+  }
+
+  it.each([
+    ['a script without an ending', ['server', 'notes.db'], ['server']],
+    [
+      'a script after options with values',
+      ['-r', './hook', '--env-file', 'x', 'server', 'notes.db'],
+      ['server'],
+    ],
+    ['a script whose ending node adds', ['server', 'notes.db'], ['server.js']],
+    [
+      'what has the ending of a script, also in an option',
+      ['--import=./hook.mjs', 'server'],
+      ['hook.mjs', 'server'],
+    ],
+    ['none where a text is run', ['-e', '1', 'notes.db'], []],
+    ['none where a folder is run', ['.', 'notes.db'], []],
+  ])('are hashed: %s', (_, args, names) => {
+    expect(filesOf(args, names)).toEqual(names);
+  });
+
+  it('of a program that is no interpreter are those with the ending of a script', () => {
+    expect(filesOf(['server', 'notes.db', 'job.py'], ['server', 'job.py'], '/usr/bin/env')).toEqual([
+      'job.py',
+    ]);
+  });
+
+  it('are hashed however large they are, and one that changes is another', () => {
+    const root = scratch();
+    const place = join(root, 'server');
+    writeFileSync(place, Buffer.alloc(5 * 1024 * 1024, 'a'));
+    const raw = { executable: process.execPath, args: ['server'], sandbox: 'none', run_as: 'root' };
+    const entry: ServerEntry = serverEntrySchema.parse(raw);
+    const files = () => startedBy('own', entry, { root, digests }).files;
+    const before = files();
+    appendFileSync(place, 'b');
+    expect(files()).toEqual([
+      { path: before[0]!.path, sha256: expect.not.stringContaining(before[0]!.sha256) },
+    ]);
   });
 });

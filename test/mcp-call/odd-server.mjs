@@ -54,6 +54,18 @@ function toolsFor(cursor) {
   return { tools: [tool('act')] };
 }
 
+/** 1,200 resources in three pages, or two pages of which the second cannot be read. */
+function resourcePage(id, cursor) {
+  const from = Number(cursor ?? 0);
+  if (mode === 'broken-page' && from > 0)
+    return say({ jsonrpc: '2.0', id, error: { code: -32000, message: 'no second page' } });
+  const resources = Array.from({ length: 400 }, (_, i) => ({
+    uri: `test://${from + i}`,
+    name: `${from + i}`,
+  }));
+  answer(id, { resources, ...(from < 800 && { nextCursor: String(from + 400) }) });
+}
+
 /** Goes on when the test says so. */
 async function until(path) {
   while (!existsSync(path)) await new Promise((done) => setTimeout(done, 10));
@@ -149,6 +161,17 @@ function act(id, { how = 'plain' }, progressToken) {
   if (how === 'large') return answer(id, { content: [{ type: 'text', text: 'z'.repeat(6_000_000) }] });
   if (how === 'error') return say({ jsonrpc: '2.0', id, error: { code: -32000, message: 'no' } });
   if (how === 'fails') return answer(id, { isError: true, content: [{ type: 'text', text: 'it failed' }] });
+  if (how === 'long-number')
+    return say(
+      `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"1"}],"structuredContent":{ "n": 12345678901234567890 }}}`,
+    );
+  if (how === 'links')
+    return answer(id, {
+      content: [
+        { type: 'resource_link', uri: 'test://mine', name: 'mine' },
+        { type: 'resource', resource: { uri: 'test://mine', text: 'held' } },
+      ],
+    });
   if (how === 'unknown')
     return answer(id, {
       content: [{ type: 'hologram', data: [1, 2] }],
@@ -218,6 +241,9 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   } else if (mode === 'dies-at-list' && method === 'tools/list' && existsSync(`${log}.die`)) process.exit(3);
   else if (method === 'tools/list') answer(id, toolsFor(params.cursor));
   else if (method === 'tools/call') act(id, params.arguments ?? {}, params._meta?.progressToken);
+  else if (method === 'resources/list') resourcePage(id, params.cursor);
+  else if (method === 'resources/read')
+    answer(id, { contents: [{ uri: params.uri, text: `read by ${log}` }] });
   else if (method === 'logging/setLevel') {
     appendFileSync(log, `${method} ${params.level}\n`);
     answer(id, {});

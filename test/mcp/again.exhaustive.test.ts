@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { accepted, mcpProject, SERVERS, turned } from '../mcp-call/servers.ts';
 import { gateProcess } from './process.ts';
-import { enrolled, gate, idOf, textOf } from './stage.ts';
+import { enrolled, gate, idOf, TASKS_META, textOf } from './stage.ts';
 
 const LONG = { timeout: 90_000 };
 
@@ -61,6 +61,42 @@ describe('a call that is asked for again', () => {
       expect(textOf(await again())).not.toContain('It did not run again');
       expect(calls()).toEqual(['sizable', 'sizable']);
       expect((await p.keyturn.ledger.verify({ deep: true })).size).toBeGreaterThan(8);
+    },
+  );
+
+  it(
+    'after the gate was killed while it ran is in doubt, and is not sent again once a human settled that it happened',
+    LONG,
+    async () => {
+      const { p, calls } = await odd();
+      const first = rawGate(p.root);
+      first.call(1, 'hang');
+      await expect.poll(calls, { timeout: 60_000 }).toEqual(['hang']);
+      await first.kill();
+      const [run] = (await p.keyturn.runs.list({})).runs;
+      const { intent_id, execution_id } = run!;
+      const second = gateProcess(p.root, 'scout');
+      const call = async () =>
+        (await second.ask('tools/call', { name: 'odd__act', arguments: { how: 'hang' } })).result;
+      const task = async () =>
+        (await second.ask('tasks/get', { taskId: intent_id, _meta: TASKS_META })).result;
+      const doubt = await call();
+      expect(textOf(doubt)).toContain(`IN DOUBT`);
+      expect(textOf(doubt)).toContain(`keyturn resolve ${execution_id}`);
+      const status = await second.ask('tools/call', { name: 'keyturn_status', arguments: { id: intent_id } });
+      expect(textOf(status.result)).toBe(textOf(doubt));
+      const done = await task();
+      expect(done).toMatchObject({ status: 'completed', statusMessage: 'IN DOUBT' });
+      expect(textOf(done.result)).toBe(textOf(doubt));
+      await p.keyturn.runs.resolve({ execution_id, outcome: 'happened', reason: 'I looked', signer: p.ada });
+      const again = await call();
+      expect(textOf(again)).toContain('It HAPPENED');
+      expect(textOf(again)).toContain(`the recorded result of ${intent_id}`);
+      expect(calls()).toEqual(['hang']);
+      // That was read, so the same call is a new one.
+      await expect.poll(() => answers(p.root)).toHaveLength(1);
+      second.send({ id: 99, method: 'tools/call', params: { name: 'odd__act', arguments: { how: 'hang' } } });
+      await expect.poll(calls, { timeout: 60_000 }).toEqual(['hang', 'hang']);
     },
   );
 

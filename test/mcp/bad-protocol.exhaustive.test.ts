@@ -174,17 +174,29 @@ describe('a task', () => {
     },
   );
 
-  it(
-    'and a plain call of the same are one intent, whatever the client says that it can do',
+  it.each([
+    ['of a server that asks for no input', []],
+    ['of a server that may ask for input', ['input']],
+  ])(
+    'and a plain call of the same are one intent, whatever the client says that it can do: %s',
     LONG,
-    async () => {
-      const { send, answer, p } = await piped();
+    async (_, pass) => {
+      const { send, answer, p } = await piped({ pass });
       send(1, 'tools/call', { ...call('same').params, _meta: TASKS_META });
       const { taskId } = (await answer(1)).result;
       send(2, 'tools/call', { ...call('same').params, _meta: STATELESS_META });
       expect(textOf((await answer(2)).result)).toContain(taskId);
       send(3, 'tools/call', call('same').params);
       expect(textOf((await answer(3)).result)).toContain(taskId);
+      for (const [id, elicitation] of [
+        [4, {}],
+        [5, { form: {} }],
+        [6, { form: {}, url: {} }],
+      ] as const) {
+        const _meta = { ...STATELESS_META, [CAPABILITIES]: { elicitation } };
+        send(id, 'tools/call', { ...call('same').params, _meta });
+        expect(textOf((await answer(id)).result)).toContain(taskId);
+      }
       expect((await p.keyturn.intents.list({})).intents).toHaveLength(1);
     },
   );
@@ -272,6 +284,19 @@ describe('a server', () => {
       expect((await answer(1)).result).toMatchObject({ structuredContent: { n: 'no number' } });
     },
   );
+
+  it('that answers with a number of many digits has it recorded and told as it wrote it', LONG, async () => {
+    const { p, send, answer } = await piped({}, { hold_ms: 20_000 });
+    send(1, 'tools/call', call('long-number').params);
+    const waiting = async () => (await p.keyturn.intents.list({ status_word: 'waiting' })).intents;
+    await expect.poll(waiting, SOON).toHaveLength(1);
+    const { intent_id } = (await waiting())[0]!;
+    await turned(p, intent_id);
+    const written = '"structuredContent":{ "n": 12345678901234567890 }';
+    expect(textOf((await answer(1)).result)).toContain(written);
+    const { run } = await p.keyturn.intents.result({ intent_id });
+    expect(run!.output).toMatchObject({ stdout: expect.stringContaining(written) });
+  });
 
   it(
     'that asks for input first is told of in words in both protocols, and nothing is passed on',

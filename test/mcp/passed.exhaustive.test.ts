@@ -79,6 +79,56 @@ describe('what a server offers besides its tools', () => {
   });
 });
 
+describe('a list of a server that is not listed whole', () => {
+  it.each([
+    ['paged', 1000, /first 1000/],
+    ['broken-page', 400, /no second page/],
+  ])('says so: %s', LONG, async (mode, most, why) => {
+    const more = { pass: ['resources'] };
+    const { connect } = await reached({
+      odd: { script: SERVERS.odd, args: [mode, '{files}/log'], more },
+      every: { script: SERVERS.everything, more },
+    });
+    const client = await connect();
+    const { resources, _meta } = await client.listResources();
+    const of = (server: string) => resources.filter(({ uri }) => uri.startsWith(`${server}+`));
+    expect(of('odd')).toHaveLength(most);
+    expect(of('every').length).toBeGreaterThan(0);
+    expect(_meta).toEqual({ 'keyturn/incomplete': { odd: expect.stringMatching(why) } });
+  });
+});
+
+describe('what a result of a tool links to', () => {
+  it(
+    'is named by its server, and is read by that name where several servers pass resources',
+    LONG,
+    async () => {
+      const more = { pass: ['resources'], mode: 'shadow' };
+      const odd = (log: string) => ({ script: SERVERS.odd, args: ['plain', `{files}/${log}`], more });
+      const { p, connect } = await reached({ one: odd('one.log'), two: odd('two.log') });
+      const client = await connect();
+      for (const server of ['one', 'two']) {
+        const told = await client.callTool({ name: `${server}__act`, arguments: { how: 'links' } });
+        const uri = `${server}+test://mine`;
+        expect(told.content).toEqual([
+          { type: 'resource_link', uri, name: 'mine' },
+          { type: 'resource', resource: { uri, text: 'held' } },
+        ]);
+        const { contents } = await client.readResource({ uri });
+        expect(contents).toEqual([{ uri, text: `read by ${p.files}/${server}.log` }]);
+      }
+    },
+  );
+
+  it('keeps its name in the result of a server that passes no resources', LONG, async () => {
+    const more = { mode: 'shadow' };
+    const { connect } = await reached({ odd: { script: SERVERS.odd, args: ['plain', '{files}/log'], more } });
+    const client = await connect();
+    const told = await client.callTool({ name: 'odd__act', arguments: { how: 'links' } });
+    expect(told.content).toMatchObject([{ uri: 'test://mine' }, { resource: { uri: 'test://mine' } }]);
+  });
+});
+
 describe('a server that asks a person for something', () => {
   it('gets no answer from the gate: a link is offered in its words, and nothing else', LONG, async () => {
     const { p, connect } = await reached({ odd: { script: SERVERS.odd, args: ['plain', '{files}/log'] } });

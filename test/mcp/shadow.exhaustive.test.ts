@@ -100,6 +100,30 @@ describe('a server in shadow mode', () => {
     expect((await entries('mcp.shadowed'))[0]).toMatchObject({ body: would });
     const read = { name: 'fs__read_text_file', arguments: { path } };
     expect((await client.callTool(read))._meta?.['keyturn/shadow']).toMatchObject({ would: 'ask' });
+    // A grant stands for an approval, and not for the policies.
+    await p.keyturn.agents.delegate({
+      ...{ delegate: 'scout', actions: ['mcp:fs:*'], ttl_s: 600, approves: true },
+      ...{ grant: { uses: 5 }, reason: 'a test', signer: p.ada },
+    });
+    expect((await client.callTool(write(path)))._meta?.['keyturn/shadow']).toMatchObject(would);
+    expect((await client.callTool(read))._meta?.['keyturn/shadow']).toMatchObject({ would: 'run' });
+  });
+
+  it('records that a policy would have denied the run of a call that a grant covers', LONG, async () => {
+    const { p } = await shadowed();
+    await p.keyturn.agents.delegate({
+      ...{ delegate: 'scout', actions: ['mcp:fs:*'], ttl_s: 600, approves: true },
+      ...{ grant: { uses: 5 }, reason: 'a test', signer: p.ada },
+    });
+    const header = '@id("no-runs") @version("1") @scope("capability") @rationale("Nothing runs.")';
+    const rule =
+      'forbid (principal, action == Keyturn::Action::"grant", resource) when { context has tool && context.tool == "write_file" };';
+    writeFileSync(join(p.root, 'policies/no-runs.cedar'), `${header}\n${rule}\n`);
+    await p.keyturn.policies.activate({ reason: 'A trial.', signer: p.ada });
+    const { client } = await gate(p);
+    const told = await client.callTool(write(join(p.files, 'a.txt')));
+    const would = { would: 'deny', would_code: 'POLICY_DENIED' };
+    expect(told._meta?.['keyturn/shadow']).toMatchObject(would);
   });
 
   it('says over HTTP, too, that a call passed', LONG, async () => {
