@@ -202,7 +202,8 @@ export function appOf(service: HttpService): Hono<Bound> {
     // A HEAD would leave a stream without a reader.
     if (request.method === 'HEAD') refuse('METHOD_WRONG');
     if (request.method === 'GET') return streamMcp(asked);
-    return answerMcp(asked, await bodyOf(request));
+    const endRequest = untilRead(bound, service.quota.begin(quotaNameOf(caller), 'request'));
+    return answerMcp({ ...asked, endRequest }, await bodyOf(request));
   });
   for (const route of routes)
     at(route.query() === null ? ['POST'] : ['GET', 'POST'], route.path, (request, bound) =>
@@ -281,6 +282,18 @@ async function nameByAccess({ access, keyturn }: HttpService, { headers }: Reque
   if (found?.kind !== 'agent' || found.status !== 'active')
     refuse('TOKEN_INVALID', 'No enrolled agent is named for this token.');
   return name;
+}
+
+/** Ends what counts, once its answer was written or its connection is gone. An answer that waits behind others of its connection hears only from the socket. */
+function untilRead({ incoming: { socket }, outgoing }: HttpBindings, end: () => void): () => void {
+  const over = () => {
+    socket.off('close', over);
+    end();
+  };
+  socket.once('close', over);
+  outgoing.once('close', over);
+  if (socket.destroyed || outgoing.destroyed) over();
+  return over;
 }
 
 async function openSession(service: HttpService, request: Request): Promise<Response> {
