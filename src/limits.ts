@@ -184,6 +184,8 @@ export const limits = {
   requests_at_once: 10_000,
   streams_default: 16,
   streams: 2_000,
+  /** Lines of the log about refusals with one code, each minute: callers that have proven nothing cause some of them, and none may fill the disk. */
+  refused_lines_minute: 120,
   /** Parts of a diff in one answer. */
   hunks_answer: 240,
   /** Of the contents whose diffs a page compares with the digests of a plan. */

@@ -190,7 +190,7 @@ export function appOf(service: HttpService): Hono<Bound> {
     try {
       caller = await mcpCaller(service, request);
     } catch (error) {
-      return refused(error, access === null ? {} : { 'www-authenticate': access.challenge });
+      return refused(request, error, access === null ? {} : { 'www-authenticate': access.challenge });
     }
     const { answerMcp, streamMcp } = await import('./mcp.ts');
     const asked = {
@@ -210,18 +210,24 @@ export function appOf(service: HttpService): Hono<Bound> {
       answerVerb(service, route, request, bound),
     );
 
-  const refused = (error: unknown, headers?: Readonly<Record<string, string>>) => {
+  const refused = (request: Request, error: unknown, headers?: Readonly<Record<string, string>>) => {
     service.metrics.refused(error);
+    keyturn.host.telemetry.refused(entryPointOf(pathOf(request), methods), error);
     return answerProblem(error, headers);
   };
-  app.onError((error) => refused(error));
+  app.onError((error, { req }) => refused(req.raw, error));
   app.notFound(async ({ req }) => {
     await counted(service, forUs(req.raw));
     const allowed = methods.get(pathOf(req.raw));
-    if (allowed) return refused(new Refusal('METHOD_WRONG'), { allow: allowed.join(', ') });
-    return refused(new Refusal('ROUTE_UNKNOWN'));
+    if (allowed) return refused(req.raw, new Refusal('METHOD_WRONG'), { allow: allowed.join(', ') });
+    return refused(req.raw, new Refusal('ROUTE_UNKNOWN'));
   });
   return app;
+}
+
+/** What the log calls a path. One that is not ours could hold anything. */
+function entryPointOf(path: string, ours: ReadonlyMap<string, unknown>): string {
+  return ours.has(path) ? path.replace(/^\/(v1\/)?/, '').replaceAll('/', '.') || 'page' : 'serve';
 }
 
 /** A name that holds a digest never has another content. */
