@@ -508,8 +508,10 @@ export const webLimits = {
   enrolments: 64,
   /** Time to type a password and find a second factor. */
   login_ms: 10 * 60_000,
-  /** Beginning one needs no credential, so their number is bounded. The oldest goes. */
+  /** Logins that ended, which end no second time. The oldest goes: it is one that its provider would not end again either. */
   logins: 1_024,
+  /** Keys of logins, one for each `login_ms`; two count at a time, more where the clocks of hosts differ. */
+  login_keys: 8,
   /** How long an answer is waited for unless told: shorter than most proxies keep a request open. */
   wait_s_default: 25,
   wait_s: 60,
