@@ -190,7 +190,7 @@ export const limits = {
   hunks_answer: 240,
   /** Of the contents whose diffs a page compares with the digests of a plan. */
   diff_text_bytes: 4 * MiB,
-  /** Connections to a service: all of them, and those from one address, which leave some to others. */
+  /** Connections to a service: all of them, at all of its addresses, and those from one address, which leave some to others. */
   connections: 2_048,
   connections_each: 1_536,
   /** How long a delegation holds at most, and how often it can be passed on. */

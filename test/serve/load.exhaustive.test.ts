@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { callerQuotaOf } from '../../src/serve/quota.ts';
+import { listen } from '../../src/serve/serve.ts';
 import { authority } from '../journey/authority.ts';
 import { headersOf, STATELESS_META } from '../mcp/stage.ts';
 import { accepted, mcpProject, SERVERS } from '../mcp-call/servers.ts';
@@ -37,6 +38,34 @@ describe('a service', () => {
     await over;
     const { text } = await call(s, '/metrics', undefined, { token: s.token });
     expect(Number(/^keyturn_connections (\d+)$/m.exec(text)![1])).toBeLessThan(10);
+  }, 100_000);
+
+  it('has so many connections at both addresses of localhost together, and so many of one machine', async () => {
+    const answered = async (room: { connections: number; connections_each: number }) => {
+      const { servers, port } = await listen('localhost', 0, room);
+      onTestFinished(() => {
+        for (const server of servers) server.close();
+      });
+      for (const server of servers) server.on('request', (_, response) => response.end('here'));
+      // A connection that was let go of ends; the others are answered.
+      const asked = async (host: string): Promise<string> => {
+        const socket = connect(port, host);
+        onTestFinished(() => void socket.destroy());
+        socket.on('error', () => {});
+        socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+        return new Promise((done) => {
+          socket.once('data', () => done('answered')).once('close', () => done('closed'));
+        });
+      };
+      const told: string[] = [];
+      for (const host of ['127.0.0.1', '::1', '::1', '127.0.0.1']) told.push(await asked(host));
+      for (const server of servers) server.closeAllConnections();
+      await expect.poll(() => asked('::1'), SOON).toBe('answered');
+      return told;
+    };
+    const [yes, no] = ['answered', 'closed'];
+    expect(await answered({ connections: 3, connections_each: 100 })).toEqual([yes, yes, yes, no]);
+    expect(await answered({ connections: 100, connections_each: 2 })).toEqual([yes, yes, no, no]);
   }, 100_000);
 
   it('lets go of a caller who sends its headers or its body a byte at a time', async () => {
