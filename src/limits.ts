@@ -184,11 +184,13 @@ export const limits = {
   requests_at_once: 10_000,
   streams_default: 16,
   streams: 2_000,
+  /** Lines of the log about refusals with one code, each minute: callers that have proven nothing cause some of them, and none may fill the disk. */
+  refused_lines_minute: 120,
   /** Parts of a diff in one answer. */
   hunks_answer: 240,
   /** Of the contents whose diffs a page compares with the digests of a plan. */
   diff_text_bytes: 4 * MiB,
-  /** Connections to a service: all of them, and those from one address, which leave some to others. */
+  /** Connections to a service: all of them, at all of its addresses, and those from one address, which leave some to others. */
   connections: 2_048,
   connections_each: 1_536,
   /** How long a delegation holds at most, and how often it can be passed on. */
@@ -508,8 +510,10 @@ export const webLimits = {
   enrolments: 64,
   /** Time to type a password and find a second factor. */
   login_ms: 10 * 60_000,
-  /** Beginning one needs no credential, so their number is bounded. The oldest goes. */
+  /** Logins that ended, which end no second time. The oldest goes: it is one that its provider would not end again either. */
   logins: 1_024,
+  /** Keys of logins, one for each `login_ms`; two count at a time, more where the clocks of hosts differ. */
+  login_keys: 8,
   /** How long an answer is waited for unless told: shorter than most proxies keep a request open. */
   wait_s_default: 25,
   wait_s: 60,

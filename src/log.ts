@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, ftruncateSync, writeSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
 import { openToAppend, statAt, withPlace } from './durable/beneath-write.ts';
+import { limits } from './limits.ts';
 import { Refusal, refuse } from './refusal.ts';
 import {
   type Counted,
@@ -145,6 +146,7 @@ const TOLD: ReadonlySet<Operation> = new Set<Operation>([...BEGINS, 'notify']);
 function telling(logger: Logger): Omit<Telemetry, 'close'> {
   // The end of an operation is logged there; the entry point does not log it again.
   const told = new WeakSet<object>();
+  const room = roomForRefusals();
   const tell = (level: Level, word: Word, facts: Facts) => {
     try {
       logger[level](facts, word);
@@ -173,8 +175,28 @@ function telling(logger: Logger): Omit<Telemetry, 'close'> {
     },
     refused: (entry_point, error) => {
       if (error instanceof Error && told.has(error)) return;
-      tell(levelOfError(error), 'refused', { entry_point, code: errorCode(error) });
+      const code = errorCode(error);
+      const left_out = room(code);
+      if (left_out !== null)
+        tell(levelOfError(error), 'refused', { entry_point, code, ...(left_out > 0 && { left_out }) });
     },
+  };
+}
+
+/** Whether there may be one more line about this code: null where not, else how many were left out before it. */
+function roomForRefusals(): (code: string) => number | null {
+  const minutes = new Map<string, { begun_ms: number; lines: number; left_out: number }>();
+  return (code) => {
+    const at_ms = performance.now();
+    const known = minutes.get(code);
+    const is_going = known !== undefined && at_ms - known.begun_ms < 60_000;
+    if (is_going && known.lines >= limits.refused_lines_minute) {
+      known.left_out += 1;
+      return null;
+    }
+    if (is_going) known.lines += 1;
+    else minutes.set(code, { begun_ms: at_ms, lines: 1, left_out: 0 });
+    return is_going ? 0 : (known?.left_out ?? 0);
   };
 }
 

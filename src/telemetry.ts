@@ -10,7 +10,7 @@ export interface Telemetry {
   /** Around an operation, with its time. */
   span<T>(operation: Operation, act: () => Promise<T>, told?: Told<T>): Promise<T>;
   count(what: Counted, facts: Facts): void;
-  /** An error left through an entry point of the public face. */
+  /** An error left through an entry point of the public face, or of the service. */
   refused(entry_point: string, error: unknown): void;
   close(): void;
 }
@@ -45,6 +45,7 @@ const FACTS = {
   entry_point: word,
   kind: word,
   kinds: words,
+  left_out: number,
   objects: number,
   operation: word,
   result: word,
@@ -98,6 +99,21 @@ export function both(one: Telemetry, other: Telemetry): Telemetry {
     close: () => {
       one.close();
       other.close();
+    },
+  };
+}
+
+/** An error that leaves through several entry points, such as a verb and the service that asked for it, is told at the first of them. */
+export function toldOnce(telemetry: Telemetry): Telemetry {
+  if (telemetry === SILENT) return SILENT;
+  const told = new WeakSet<object>();
+  return {
+    ...telemetry,
+    refused: (entry_point, error) => {
+      const is_object = typeof error === 'object' && error !== null;
+      if (is_object && told.has(error)) return;
+      if (is_object) told.add(error);
+      telemetry.refused(entry_point, error);
     },
   };
 }

@@ -14,14 +14,17 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Keyturn } from '../src/keyturn.ts';
-import { loggerTo } from '../src/log.ts';
+import { limits } from '../src/limits.ts';
+import { loggerTo, openLog } from '../src/log.ts';
 import { readLedgerFile, writeLedgerFile } from '../src/project/ledger-file.ts';
+import { type ReasonCode, Refusal } from '../src/refusal.ts';
 import { postgresPlace } from '../src/store/open.ts';
 import { granted, type Intent, type Project, project, ready, TOOLS, writeMark } from './support/project.ts';
 import { racer } from './support/racers.ts';
 import { expectRefusal } from './support/refusal.ts';
+import { scratch } from './support/scratch.ts';
 import { runSeen } from './support/seen.ts';
 import { logged, logIn, readLog, registered } from './support/telemetry.ts';
 
@@ -82,6 +85,30 @@ describe('a log', () => {
     // What an operation ended with is not told again where it left.
     expect(lines.filter(({ code }) => code === 'APPROVAL_MISSING')).toHaveLength(1);
     expect(statSync(join(p.root, LOG)).mode & 0o777).toBe(0o600);
+  });
+
+  it('has so many lines about refusals with one code in a minute, and then says how many it left out', async () => {
+    const root = scratch();
+    const log = await openLog(root, { level: 'info', file: LOG });
+    let now_ms = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now_ms);
+    onTestFinished(() => clock.mockRestore());
+    const most = limits.refused_lines_minute;
+    const refused = (code: ReasonCode) => log.refused('intents.list', new Refusal(code));
+    for (let i = 0; i < most + 7; i += 1) refused('TOKEN_INVALID');
+    refused('CALLER_UNPROVEN');
+    now_ms = 59_999;
+    refused('TOKEN_INVALID');
+    now_ms = 60_000;
+    for (let i = 0; i < 2; i += 1) refused('TOKEN_INVALID');
+    log.close();
+    const lines = logged(root, LOG).map(({ code, left_out }) => [code, left_out]);
+    expect(lines).toEqual([
+      ...Array(most).fill(['TOKEN_INVALID', undefined]),
+      ['CALLER_UNPROVEN', undefined],
+      ['TOKEN_INVALID', 8],
+      ['TOKEN_INVALID', undefined],
+    ]);
   });
 
   it('never holds an argument, an output, a goal, a name, a token, a passphrase or a path', async () => {

@@ -20,21 +20,8 @@ const PRIVATE_V4 = [
   '224.0.0.0/4',
   '240.0.0.0/4',
 ];
-/** Those that carry an IPv4 address inside are refused whole: which one it is, a router decides. */
-const PRIVATE_V6 = [
-  '::/128',
-  '::1/128',
-  '::ffff:0:0/96',
-  '64:ff9b::/96',
-  '64:ff9b:1::/48',
-  '100::/64',
-  '2001::/23',
-  '2001:db8::/32',
-  '2002::/16',
-  'fc00::/7',
-  'fe80::/10',
-  'ff00::/8',
-];
+/** Public hosts are in 2000::/3 alone. Addresses with an IPv4 address inside are refused whole: which one it is, a router decides. */
+const PRIVATE_V6 = ['::/3', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '4000::/2', '8000::/1'];
 
 function listOf(ranges: readonly string[]): BlockList {
   const list = new BlockList();

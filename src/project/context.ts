@@ -26,7 +26,7 @@ import type { Engine } from '../policy/engine.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { StorePlace } from '../store/open.ts';
 import type { Receipt, Store } from '../store/store.ts';
-import { both, openTelemetry, type Telemetry } from '../telemetry.ts';
+import { both, openTelemetry, type Telemetry, toldOnce } from '../telemetry.ts';
 import { loadRegistry, type Registry } from '../tool/registry.ts';
 import { beatFile } from './beat-file.ts';
 import { callMarks } from './call-marks.ts';
@@ -61,9 +61,9 @@ export async function agentOf(layout: Layout, journey: Context, finder?: Finder)
 /** What an operator asked to see. The log is loaded only where one is configured. */
 export async function telemetryOf({ root }: Layout, { log }: Config): Promise<Telemetry> {
   const measured = await openTelemetry();
-  if (log === null) return measured;
+  if (log === null) return toldOnce(measured);
   const { openLog } = await import('../log.ts');
-  return both(measured, await openLog(root, log));
+  return toldOnce(both(measured, await openLog(root, log)));
 }
 
 /** What every step of the journey needs, from the files of one project and its store. */

@@ -190,7 +190,7 @@ export function appOf(service: HttpService): Hono<Bound> {
     try {
       caller = await mcpCaller(service, request);
     } catch (error) {
-      return refused(error, access === null ? {} : { 'www-authenticate': access.challenge });
+      return refused(request, error, access === null ? {} : { 'www-authenticate': access.challenge });
     }
     const { answerMcp, streamMcp } = await import('./mcp.ts');
     const asked = {
@@ -202,25 +202,32 @@ export function appOf(service: HttpService): Hono<Bound> {
     // A HEAD would leave a stream without a reader.
     if (request.method === 'HEAD') refuse('METHOD_WRONG');
     if (request.method === 'GET') return streamMcp(asked);
-    return answerMcp(asked, await bodyOf(request));
+    const endRequest = untilRead(bound, service.quota.begin(quotaNameOf(caller), 'request'));
+    return answerMcp({ ...asked, endRequest }, await bodyOf(request));
   });
   for (const route of routes)
     at(route.query() === null ? ['POST'] : ['GET', 'POST'], route.path, (request, bound) =>
       answerVerb(service, route, request, bound),
     );
 
-  const refused = (error: unknown, headers?: Readonly<Record<string, string>>) => {
+  const refused = (request: Request, error: unknown, headers?: Readonly<Record<string, string>>) => {
     service.metrics.refused(error);
+    keyturn.host.telemetry.refused(entryPointOf(pathOf(request), methods), error);
     return answerProblem(error, headers);
   };
-  app.onError((error) => refused(error));
+  app.onError((error, { req }) => refused(req.raw, error));
   app.notFound(async ({ req }) => {
     await counted(service, forUs(req.raw));
     const allowed = methods.get(pathOf(req.raw));
-    if (allowed) return refused(new Refusal('METHOD_WRONG'), { allow: allowed.join(', ') });
-    return refused(new Refusal('ROUTE_UNKNOWN'));
+    if (allowed) return refused(req.raw, new Refusal('METHOD_WRONG'), { allow: allowed.join(', ') });
+    return refused(req.raw, new Refusal('ROUTE_UNKNOWN'));
   });
   return app;
+}
+
+/** What the log calls a path. One that is not ours could hold anything. */
+function entryPointOf(path: string, ours: ReadonlyMap<string, unknown>): string {
+  return ours.has(path) ? path.replace(/^\/(v1\/)?/, '').replaceAll('/', '.') || 'page' : 'serve';
 }
 
 /** A name that holds a digest never has another content. */
@@ -281,6 +288,18 @@ async function nameByAccess({ access, keyturn }: HttpService, { headers }: Reque
   if (found?.kind !== 'agent' || found.status !== 'active')
     refuse('TOKEN_INVALID', 'No enrolled agent is named for this token.');
   return name;
+}
+
+/** Ends what counts, once its answer was written or its connection is gone. An answer that waits behind others of its connection hears only from the socket. */
+function untilRead({ incoming: { socket }, outgoing }: HttpBindings, end: () => void): () => void {
+  const over = () => {
+    socket.off('close', over);
+    end();
+  };
+  socket.once('close', over);
+  outgoing.once('close', over);
+  if (socket.destroyed || outgoing.destroyed) over();
+  return over;
 }
 
 async function openSession(service: HttpService, request: Request): Promise<Response> {

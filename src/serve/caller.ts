@@ -87,8 +87,10 @@ async function signerOf(
   keyturn: Keyturn,
 ): Promise<Exclude<WebCaller, { kind: 'session' }>> {
   const { keyid } = signature;
+  // Before the name is looked up, so that who has no key learns nothing about it.
+  const until = endOf(signature, keyturn);
   const known = (await keyturn.host.keysOf(keyid)) ?? refuse('MESSAGE_SIGNATURE_INVALID');
-  const key = await requireSignedBy(request, signature, keyturn, known.keys);
+  const key = await requireSignedBy(request, signature, { keyturn, keys: known.keys, until });
   return { kind: known.kind, name: keyid, key };
 }
 
@@ -97,29 +99,41 @@ const EXECUTOR = 'executor:';
 /** The key of the executor that signed the request. One that was revoked asks for nothing. */
 export async function executorCalling(request: Request, keyturn: Keyturn): Promise<string> {
   const signature = messageSignatureIn(request) ?? refuse('CALLER_UNPROVEN');
+  const until = endOf(signature, keyturn);
   const { executors } = await keyturn.system.get();
   const known = executors.find(
     ({ public_key, revoked_at }) => revoked_at === null && signature.keyid === `${EXECUTOR}${public_key}`,
   );
   if (known === undefined) refuse('MESSAGE_SIGNATURE_INVALID', 'The key is of no executor that may run.');
-  return requireSignedBy(request, signature, keyturn, [known.public_key]);
+  return requireSignedBy(request, signature, { keyturn, keys: [known.public_key], until });
 }
 
-/** Which of these keys signed the request: for this ledger and this address, now, and for the first time. */
+/** When a signature for this ledger ends, which is not yet. */
+function endOf({ created, expires, tag }: MessageSignature, { host }: Keyturn): Date {
+  if (tag !== host.origin)
+    refuse('MESSAGE_SIGNATURE_INVALID', `The signature is for another ledger than ${host.origin}.`, {
+      ledger: host.origin,
+    });
+  const now = host.now().getTime();
+  const end_s = Math.min(created + limits.message_signature_s, expires ?? Number.POSITIVE_INFINITY);
+  const until = new Date(end_s * 1000 + limits.clock_skew_ms);
+  if (created * 1000 > now + limits.clock_skew_ms || until.getTime() < now) refuse('MESSAGE_REPLAYED');
+  return until;
+}
+
+interface Signers {
+  readonly keyturn: Keyturn;
+  readonly keys: readonly string[];
+  readonly until: Date;
+}
+
+/** Which of these keys signed the request, for this address and for the first time. */
 async function requireSignedBy(
   request: Request,
   signature: MessageSignature,
-  keyturn: Keyturn,
-  keys: readonly string[],
+  { keyturn, keys, until }: Signers,
 ): Promise<string> {
-  const { keyid, created, nonce, tag } = signature;
-  if (tag !== keyturn.host.origin)
-    refuse('MESSAGE_SIGNATURE_INVALID', `The signature is for another ledger than ${keyturn.host.origin}.`, {
-      ledger: keyturn.host.origin,
-    });
-  const now = keyturn.host.now().getTime();
-  const until = new Date((created + limits.message_signature_s) * 1000 + limits.clock_skew_ms);
-  if (created * 1000 > now + limits.clock_skew_ms || until.getTime() < now) refuse('MESSAGE_REPLAYED');
+  const { keyid, nonce } = signature;
   const base = signatureBase(request, signature);
   const key = keys.find((one) => verifyEd25519(base, signature.signature, publicKeyOf(one)));
   if (key === undefined) refuse('MESSAGE_SIGNATURE_INVALID');

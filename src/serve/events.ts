@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Entry, entrySentence, type Keyturn } from '../keyturn.ts';
 import { webLimits } from '../limits.ts';
-import { refuse } from '../refusal.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import { respond } from './answer.ts';
 import type { WebCaller } from './caller.ts';
 import { type Flow, flowing } from './flow.ts';
+import { httpStatusOf } from './status.ts';
 
 export interface EventsAsked extends Pick<Flow, 'cut'> {
   readonly keyturn: Keyturn;
@@ -167,12 +168,17 @@ const proposed = new WeakMap<Entry, Promise<string | null>>();
 function proposerOf({ intents }: Keyturn, entry: Entry): Promise<string | null> {
   const { subject } = entry;
   if (!UUID.test(subject)) return NOBODY;
-  const found =
-    proposed.get(entry) ??
+  const look = () =>
     intents.get({ intent_id: subject }).then(
       ({ proposer }) => proposer,
-      () => null,
+      (error: unknown) => {
+        if (error instanceof Refusal && httpStatusOf(error.code) < 500) return null;
+        // The stream is cut, and its reader comes back for this entry: then the store is asked again.
+        proposed.delete(entry);
+        throw error;
+      },
     );
+  const found = proposed.get(entry) ?? look();
   proposed.set(entry, found);
   return found;
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type * as oidc from 'openid-client';
 import { sha256 } from '../canonical/digest.ts';
 import type { ServiceState } from '../keyturn.ts';
@@ -18,10 +18,21 @@ export interface LoginOptions {
   readonly names: ReadonlyMap<string, string> | null;
 }
 
+/** What OAuth and OpenID Connect want to hear again. Of 256 bits each, as base64url. */
 interface Begun {
   readonly verifier: string;
   readonly state: string;
   readonly nonce: string;
+}
+
+/**
+ * Nothing is stored when a login begins, which needs no credential: so nobody pushes out the login of another. What is asked for again follows
+ * from what the browser keeps and a key that the services of a ledger share for a while; of whoever does not know the state, nothing is taken.
+ */
+function begunWith(key: string, kept: string): Begun {
+  const of = (what: string) =>
+    createHmac('sha256', key).update(`keyturn-login/1\n${what}\n${kept}`).digest('base64url');
+  return { verifier: of('verifier'), state: of('state'), nonce: of('nonce') };
 }
 
 /** Says by OpenID Connect who a caller is. It gives a session that reads, and no act: those are signed here. */
@@ -38,6 +49,7 @@ export function loginBy(
   options: LoginOptions,
   { origin }: Pick<Site, 'origin'>,
   service: ServiceState,
+  now: () => number = Date.now,
 ): Login {
   const redirect_uri = `${origin}${CALLBACK}`;
   const issuer = issuerOf(options.issuer);
@@ -55,14 +67,9 @@ export function loginBy(
   return {
     begin: async () => {
       const { client, config } = await provider();
-      const kept = randomBytes(32).toString('base64url');
-      const made: Begun = {
-        verifier: client.randomPKCECodeVerifier(),
-        state: client.randomState(),
-        nonce: client.randomNonce(),
-      };
-      const row = { key: sha256(kept), value: JSON.stringify(made), ttl_ms: webLimits.login_ms };
-      await service.put('login', row, webLimits.logins);
+      const period = String(Math.floor(now() / webLimits.login_ms));
+      const kept = `${period}.${fresh()}`;
+      const made = begunWith(await keyOf(service, period), kept);
       const to = client.buildAuthorizationUrl(config, {
         redirect_uri,
         scope: 'openid profile email',
@@ -74,9 +81,12 @@ export function loginBy(
       return { to: to.href, kept };
     },
     finish: async (search, kept) => {
-      const text = await service.take('login', sha256(kept));
-      const found: Begun =
-        text === null ? refuse('LOGIN_REFUSED', 'No login was begun here.') : JSON.parse(text);
+      const [, period] = /^([0-9]{1,12})\.[A-Za-z0-9_-]{43}$/.exec(kept) ?? [];
+      const key = period === undefined ? null : await service.get(KEYS, period);
+      const found = key === null ? null : begunWith(key, kept);
+      if (found === null || !isSame(found.state, new URLSearchParams(search).get('state') ?? ''))
+        refuse('LOGIN_REFUSED', 'No login was begun here.');
+      await spend(service, sha256(kept));
       const { client, config } = await provider();
       const claims = await client
         .authorizationCodeGrant(config, new URL(`${redirect_uri}${search}`), {
@@ -91,6 +101,31 @@ export function loginBy(
       return nameIn(claims ?? refuse('LOGIN_REFUSED'), options);
     },
   };
+}
+
+const KEYS = 'login-key';
+const fresh = () => randomBytes(32).toString('base64url');
+const isSame = (one: string, other: string) =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+
+/** The key of logins that begin in this period. It outlives the period by the time that one may take. */
+async function keyOf(service: ServiceState, period: string): Promise<string> {
+  const known = await service.get(KEYS, period);
+  if (known !== null) return known;
+  const [value, ttl_ms] = [fresh(), 2 * webLimits.login_ms];
+  // Of several services one makes it.
+  if (!(await service.lease(KEYS, period, value, ttl_ms)))
+    return (await service.get(KEYS, period)) ?? refuse('LOGIN_UNAVAILABLE');
+  await service.put(KEYS, { key: period, value, ttl_ms }, webLimits.login_keys);
+  return value;
+}
+
+/** One login ends once. A code that its provider gave is spent there, too, so forgetting the oldest opens nothing. */
+async function spend(service: ServiceState, key: string): Promise<void> {
+  const [value, ttl_ms] = [fresh(), 2 * webLimits.login_ms];
+  if (!(await service.lease('login', key, value, ttl_ms)))
+    refuse('LOGIN_REFUSED', 'No login was begun here.');
+  await service.put('login', { key, value, ttl_ms }, webLimits.logins);
 }
 
 /** Without TLS only on this machine, where a test or a proxy is. */

@@ -39,6 +39,11 @@ export interface McpRequest extends Pick<Flow, 'cut'> {
   readonly beginStream: () => () => void;
 }
 
+export interface McpPosted extends McpRequest {
+  /** This no longer counts among the requests of its caller. */
+  readonly endRequest: () => void;
+}
+
 /** What is being answered. A client with a handshake cancels by a request of its own: found by caller, session and id. */
 export interface GoingCalls {
   readonly endpoints: Map<string, McpEndpoint>;
@@ -58,7 +63,7 @@ type AgentCaller = WebCaller & { kind: 'agent' };
  * ledger. A session is a name that a client repeats, so that two clients with one token do not cancel each other's calls. A token shows the
  * name of the caller and signs nothing, so no grant applies here.
  */
-export async function answerMcp(asked: McpRequest, body: JsonObject): Promise<Response> {
+export async function answerMcp(asked: McpPosted, body: JsonObject): Promise<Response> {
   const { caller, request, going } = asked;
   if (caller.kind !== 'agent') return refuse('CALLER_UNPROVEN', 'An agent shows its token here.');
   const { id } = body;
@@ -81,7 +86,7 @@ const keyOf = ({ name }: AgentCaller, { headers }: Request, id: unknown) =>
   canonicalText([name, headers.get(SESSION), id as Json]);
 
 /** Answers with one message, or with a stream where something is told on the way to it. */
-async function answered(asked: McpRequest, caller: AgentCaller, message: Message): Promise<Response> {
+async function answered(asked: McpPosted, caller: AgentCaller, message: Message): Promise<Response> {
   const { request, stopping, going, recheck, cut } = asked;
   const onEnd = message.method === 'subscriptions/listen' ? beginListening(asked) : undefined;
   const stream = acceptsStream(request) ? new MessageStream({ recheck, onEnd, cut }) : null;
@@ -111,10 +116,13 @@ async function answered(asked: McpRequest, caller: AgentCaller, message: Message
   return written(one, message, cut);
 }
 
-function beginListening(asked: McpRequest): () => void {
+/** Counted as a stream instead of as a request: it has no end of its own. */
+function beginListening(asked: McpPosted): () => void {
   if (!acceptsStream(asked.request))
     wrong(ERRORS.request, 'A client that listens accepts text/event-stream.');
-  return begunStream(asked);
+  const end = begunStream(asked);
+  asked.endRequest();
+  return end;
 }
 
 /** One that is gone before anything was read counts no longer, too. */

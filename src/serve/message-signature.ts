@@ -9,6 +9,8 @@ export interface MessageSignature {
   readonly keyid: string;
   /** In seconds. */
   readonly created: number;
+  /** When it ends, in seconds, where its signer says so. */
+  readonly expires: number | null;
   readonly nonce: string;
   /** The ledger that it is for. */
   readonly tag: string;
@@ -40,11 +42,11 @@ export function messageSignatureIn({ headers }: Pick<Request, 'headers'>): Messa
   const covered = components!.split(' ').map((one) => one.slice(1, -1));
   if (new Set(covered).size !== covered.length) wrong('Signature-Input');
   const found = parametersIn(parameters!);
-  const { created = '', nonce = '', keyid = '', alg = '', tag = '', expires = created } = found;
+  const { created = '', nonce = '', keyid = '', alg = '', tag = '', expires } = found;
   if (alg !== 'ed25519') refuse('MESSAGE_SIGNATURE_INVALID', 'The signature has another alg than "ed25519".');
   if (!/^[!-~]{16,128}$/.test(nonce))
     refuse('MESSAGE_SIGNATURE_INVALID', 'The nonce has 16 to 128 characters.');
-  if (created === '' || Number(expires) < Number(created)) wrong('Signature-Input');
+  if (created === '' || Number(expires ?? created) < Number(created)) wrong('Signature-Input');
   requireCovered(covered, headers);
   return {
     keyid,
@@ -52,6 +54,7 @@ export function messageSignatureIn({ headers }: Pick<Request, 'headers'>): Messa
     tag,
     covered,
     created: Number(created),
+    expires: expires === undefined ? null : Number(expires),
     params: params!,
     signature: signature!,
   };

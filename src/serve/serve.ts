@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Executed, Keyturn } from '../keyturn.ts';
@@ -182,8 +183,18 @@ async function reasonsOf(keyturn: Keyturn, executor: ReasonCode | null): Promise
 
 const LOOPBACK = ['127.0.0.1', '::1'];
 
+/** Connections to all servers of a service. */
+interface Room {
+  readonly connections: number;
+  readonly connections_each: number;
+}
+
 /** At both loopback addresses for `localhost`. */
-export async function listen(host: string, wanted: number): Promise<{ servers: Server[]; port: number }> {
+export async function listen(
+  host: string,
+  wanted: number,
+  room: Room = limits,
+): Promise<{ servers: Server[]; port: number }> {
   const servers: Server[] = [];
   let port = wanted;
   try {
@@ -197,14 +208,13 @@ export async function listen(host: string, wanted: number): Promise<{ servers: S
     for (const server of servers) server.close();
     throw error;
   }
+  leaveRoom(servers, room);
   return { servers, port };
 }
 
 /** Null where this machine has no such loopback address. */
 function listening(host: string, port: number): Promise<Server | null> {
   const server = createServer(SLOW);
-  server.maxConnections = limits.connections;
-  leaveRoom(server);
   return new Promise((done, failed) => {
     server.once('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
       if (host === '::1' && (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT')) return done(null);
@@ -215,21 +225,29 @@ function listening(host: string, port: number): Promise<Server | null> {
   });
 }
 
-/** One address must not take all connections. */
-function leaveRoom(server: Server): void {
+/** One address must not take all connections, and no server those that all of them may have. */
+function leaveRoom(servers: readonly Server[], { connections, connections_each }: Room): void {
   const open = new Map<string, number>();
-  server.on('connection', (socket) => {
-    const { remoteAddress: from = '' } = socket;
+  let all = 0;
+  const take = (socket: Socket) => {
+    const from = ownerOf(socket.remoteAddress ?? '');
     const count = (open.get(from) ?? 0) + 1;
     open.set(from, count);
+    all += 1;
     socket.once('close', () => {
+      all -= 1;
       const left = open.get(from)! - 1;
       if (left === 0) open.delete(from);
       else open.set(from, left);
     });
-    if (count > limits.connections_each) socket.destroy();
-  });
+    if (all > connections || count > connections_each) socket.destroy();
+  };
+  for (const server of servers) server.on('connection', take);
 }
+
+/** A program of this machine has many addresses here. */
+const ownerOf = (address: string): string =>
+  /^(::ffff:)?127\./.test(address) || address === '::1' ? 'loopback' : address;
 
 /** Who sends slowly is let go: a few connections must not keep all others out. */
 const SLOW = {

@@ -22,11 +22,14 @@ function file(text: string): string {
 const SECRET = 'a-secret-of-the-client';
 const emailOf = (id: string) => ({ email: `${id}@example.org`, email_verified: id !== 'eve' });
 
-async function withProvider(over: (issuer: string) => readonly string[]) {
+async function withProvider(
+  over: (issuer: string) => readonly string[],
+  claims: (id: string) => Record<string, unknown> = emailOf,
+) {
   const p = await authority();
   await human(p, 'bo');
   let redirect = '';
-  const { issuer, start } = await provider(() => redirect, emailOf);
+  const { issuer, start } = await provider(() => redirect, claims);
   const s = await serveProcess(p, '--no-execute', ...over(issuer));
   redirect = `${s.address}/v1/login/callback`;
   start();
@@ -53,9 +56,21 @@ const named = (issuer: string, ...more: string[]) => [
 
 describe('keyturn serve with a provider', () => {
   it('opens sessions for those whose name it says', async () => {
-    const { s, as } = await withProvider((issuer) => named(issuer));
+    const { s, as } = await withProvider((issuer) => named(issuer, '--oidc-claim', 'preferred_username'));
     expect([await as('bo'), await as('ada'), await as('eve')]).toEqual(['bo', 'ada', 'LOGIN_REFUSED']);
     expect(s.stdout() + s.stderr()).not.toContain(SECRET);
+  });
+
+  it('takes the subject of an account, and no name that its owner chose, where names are given alone', async () => {
+    const { as } = await withProvider(
+      (issuer) => named(issuer, '--oidc-name', 'chief=bo'),
+      () => ({ preferred_username: 'chief', name: 'chief', nickname: 'bo' }),
+    );
+    expect([await as('chief'), await as('bo'), await as('eve')]).toEqual([
+      'bo',
+      'LOGIN_REFUSED',
+      'LOGIN_REFUSED',
+    ]);
   });
 
   it('takes a claim and names together: only who is named, by a value that the provider verified', async () => {
@@ -76,10 +91,14 @@ describe('keyturn serve with a provider', () => {
   it('says no to all, and goes on, where the secret is another, and where the provider is gone', async () => {
     const { as } = await withProvider((issuer) => [
       ...['--oidc-issuer', issuer, '--oidc-client', 'keyturn'],
-      ...['--oidc-secret-file', file('another')],
+      ...['--oidc-secret-file', file('another'), '--oidc-claim', 'sub'],
     ]);
     expect(await as('bo')).toBe('LOGIN_REFUSED');
-    const gone = await serveProcess(await authority(), '--no-execute', ...named('http://localhost:1'));
+    const gone = await serveProcess(
+      await authority(),
+      '--no-execute',
+      ...named('http://localhost:1', '--oidc-claim', 'sub'),
+    );
     const told = await call(gone, '/v1/login');
     expect([told.status, told.body.code]).toEqual([503, 'LOGIN_UNAVAILABLE']);
     expect((await call(gone, '/livez')).status).toBe(200);
@@ -96,11 +115,13 @@ describe('keyturn serve does not start', () => {
   it('with a provider that it cannot trust, or that is named in part', async () => {
     const p = await authority();
     const both = (issuer: string) => ['--oidc-issuer', issuer, '--oidc-client', 'keyturn'];
+    const sub = ['--oidc-claim', 'sub'];
     for (const words of [
-      both('http://login.example.org'),
-      both('login.example.org'),
-      both('file:///etc/passwd'),
-      both(''),
+      [...both('http://login.example.org'), ...sub],
+      [...both('login.example.org'), ...sub],
+      [...both('file:///etc/passwd'), ...sub],
+      [...both(''), ...sub],
+      both(https),
       ['--oidc-issuer', https],
       ['--oidc-issuer', https, '--oidc-client', ''],
       ['--oidc-client', 'keyturn'],
@@ -127,6 +148,8 @@ describe('keyturn serve does not start', () => {
       'keyturn',
       '--oidc-secret-file',
       path,
+      '--oidc-claim',
+      'sub',
     ];
     await expectRefused('FILE_UNREADABLE', p, all(join(folder, 'missing')));
     await expectRefused('FILE_UNREADABLE', p, all(folder));

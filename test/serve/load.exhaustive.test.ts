@@ -3,9 +3,14 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { callerQuotaOf } from '../../src/serve/quota.ts';
+import { listen } from '../../src/serve/serve.ts';
 import { authority } from '../journey/authority.ts';
+import { headersOf, STATELESS_META } from '../mcp/stage.ts';
+import { accepted, mcpProject, SERVERS } from '../mcp-call/servers.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { acted, call, refusalIn, SAY, service, serving, session, withToken } from './service.ts';
+
+const SOON = { timeout: 10_000 };
 
 async function opened(address: string, count: number): Promise<Socket[]> {
   const port = Number(new URL(address).port);
@@ -33,6 +38,34 @@ describe('a service', () => {
     await over;
     const { text } = await call(s, '/metrics', undefined, { token: s.token });
     expect(Number(/^keyturn_connections (\d+)$/m.exec(text)![1])).toBeLessThan(10);
+  }, 100_000);
+
+  it('has so many connections at both addresses of localhost together, and so many of one machine', async () => {
+    const answered = async (room: { connections: number; connections_each: number }) => {
+      const { servers, port } = await listen('localhost', 0, room);
+      onTestFinished(() => {
+        for (const server of servers) server.close();
+      });
+      for (const server of servers) server.on('request', (_, response) => response.end('here'));
+      // A connection that was let go of ends; the others are answered.
+      const asked = async (host: string): Promise<string> => {
+        const socket = connect(port, host);
+        onTestFinished(() => void socket.destroy());
+        socket.on('error', () => {});
+        socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+        return new Promise((done) => {
+          socket.once('data', () => done('answered')).once('close', () => done('closed'));
+        });
+      };
+      const told: string[] = [];
+      for (const host of ['127.0.0.1', '::1', '::1', '127.0.0.1']) told.push(await asked(host));
+      for (const server of servers) server.closeAllConnections();
+      await expect.poll(() => asked('::1'), SOON).toBe('answered');
+      return told;
+    };
+    const [yes, no] = ['answered', 'closed'];
+    expect(await answered({ connections: 3, connections_each: 100 })).toEqual([yes, yes, yes, no]);
+    expect(await answered({ connections: 100, connections_each: 2 })).toEqual([yes, yes, no, no]);
   }, 100_000);
 
   it('lets go of a caller who sends its headers or its body a byte at a time', async () => {
@@ -84,6 +117,67 @@ describe('a service', () => {
     expect(refusalIn(third)).toEqual([429, 'CALLER_LIMITED']);
     gone.abort();
     await Promise.all(waits);
+  }, 100_000);
+
+  it('counts what is posted to /mcp until its answer was read, as any other request', async () => {
+    const p = await mcpProject({ odd: { script: SERVERS.odd } });
+    await accepted(p.keyturn, 'odd', p.ada);
+    appendFileSync(join(p.root, 'keyturn.yaml'), '\nservice: { at_once: 2, streams: 2 }\n');
+    const [{ token }, other] = [await withToken(p, 'bot'), await withToken(p, 'other')];
+    const s = await serving(p);
+    const message = (id: number, method: string, params: object) =>
+      JSON.stringify({ jsonrpc: '2.0', id, method, params });
+    const post = (body: string, shown = token, signal: AbortSignal | null = null) =>
+      fetch(`${s.address}/mcp`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${shown}`, 'content-type': 'application/json' },
+        body,
+        signal,
+      });
+    const ping = (shown = token) => post(message(1, 'ping', {}), shown);
+    const gone = new AbortController();
+    onTestFinished(() => gone.abort());
+    const held = [1, 2].map((id) => {
+      const params = { name: 'odd__act', arguments: { how: `call ${id}` } };
+      return post(message(id, 'tools/call', params), token, gone.signal).catch(() => null);
+    });
+    const status = async (shown?: string) => (await ping(shown)).status;
+    await expect.poll(() => status(), SOON).toBe(429);
+    const refused = await ping();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    expect((await refused.json()).code).toBe('CALLER_LIMITED');
+    expect(await status(other.token)).toBe(200);
+    gone.abort();
+    expect(await Promise.all(held)).toEqual([null, null]);
+    await expect.poll(() => Promise.all([status(), status()]), SOON).toEqual([200, 200]);
+  }, 100_000);
+
+  it('has a stream that listens at /mcp count as a stream, and no request beside it', async () => {
+    const p = await authority();
+    appendFileSync(join(p.root, 'keyturn.yaml'), '\nservice: { at_once: 1, streams: 2 }\n');
+    const { token } = await withToken(p, 'bot');
+    const s = await serving(p);
+    const gone = new AbortController();
+    onTestFinished(() => gone.abort());
+    const listen = () => {
+      const params = { notifications: {}, _meta: STATELESS_META };
+      const body = { jsonrpc: '2.0', id: 'listen', method: 'subscriptions/listen', params };
+      return fetch(`${s.address}/mcp`, {
+        method: 'POST',
+        headers: {
+          ...headersOf(body),
+          authorization: `Bearer ${token}`,
+          accept: 'application/json, text/event-stream',
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify(body),
+        signal: gone.signal,
+      });
+    };
+    expect([(await listen()).status, (await listen()).status, (await listen()).status]).toEqual([
+      ...[200, 200, 429],
+    ]);
+    expect((await call(s, '/v1/intents/list', {}, { token })).status).toBe(200);
   }, 100_000);
 
   it('counts its runs and how long they took', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { LoginOptions } from '../../src/serve/login.ts';
+import type { Problem } from '../../src/serve/status.ts';
 import { human } from '../journey/authority.ts';
 import { anotherHost, shared } from '../journey/postgres-host.ts';
 import { postgres } from '../store/postgres-place.ts';
@@ -84,6 +85,30 @@ describe('a login by OpenID Connect', () => {
     }
   });
 
+  it('is not pushed out by requests that are never ended, however many come meanwhile', async () => {
+    const s = await withLogin();
+    await human(s, 'bo');
+    const one = browser();
+    const flood = async () => {
+      const answer = await fetch(`${s.address}/v1/login`, { redirect: 'manual' });
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    const answer = await loggedIn(s, 'bo', {
+      go: async (...page) => {
+        if (one.visited.length === 3) {
+          const statuses = new Set<number>();
+          for (let i = 0; i < 55; i += 1)
+            for (const status of await Promise.all(Array.from({ length: 20 }, flood))) statuses.add(status);
+          expect([...statuses]).toEqual([303]);
+        }
+        return one.go(...page);
+      },
+    });
+    expect(one.visited.length).toBeGreaterThan(3);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, expect.stringContaining('#link=')]);
+  });
+
   it('is begun at one service and ended at another of the same address and ledger, once', async () => {
     const p = await shared(server(), 'login');
     await human(p, 'bo');
@@ -132,6 +157,23 @@ describe('a login by OpenID Connect', () => {
     const s = await withLogin({ claim: 'email', names }, claims);
     expect((await loggedIn(s, 'ada')).status).toBe(303);
     for (const who of ['bo', 'eve']) expect((await loggedIn(s, who)).status, who).toBe(403);
+  });
+
+  it('ends at one attempt, also of one that fails, and no cookie is taken that no service gave', async () => {
+    const s = await withLogin();
+    const begun = await fetch(`${s.address}/v1/login`, { redirect: 'manual' });
+    const state = new URL(begun.headers.get('location')!).searchParams.get('state')!;
+    const [kept = ''] = begun.headers.get('set-cookie')!.split(';');
+    const back = (cookie: string, shown = state) =>
+      fetch(`${s.address}/v1/login/callback?code=x&state=${shown}`, { headers: { cookie } });
+    const detail = async (answer: Promise<Response>) => ((await (await answer).json()) as Problem).detail;
+    const NONE = 'No login was begun here.';
+    const [, period] = /=(\d+)\./.exec(kept)!;
+    const later = kept.replace(period!, String(Number(period) + 1));
+    for (const [cookie, shown] of [[`${kept}x`], [later], [kept, `${state}x`], [kept, '']] as const)
+      expect(await detail(back(cookie, shown)), cookie).toBe(NONE);
+    expect(await detail(back(kept))).not.toBe(NONE);
+    expect(await detail(back(kept))).toBe(NONE);
   });
 
   it('says so where the provider does not answer, and is not there where none is named', async () => {

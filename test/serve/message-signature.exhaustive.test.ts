@@ -142,6 +142,12 @@ describe('a signed request', () => {
       ['another method', { method: 'POST' }, INVALID],
       ['an old one', { created: now - 70 }, 'MESSAGE_REPLAYED'],
       ['one of later', { created: now + 30 }, 'MESSAGE_REPLAYED'],
+      ['one that said when it ends', { created: now - 30, more: `;expires=${now - 20}` }, 'MESSAGE_REPLAYED'],
+      [
+        'one that says a later end than it may',
+        { created: now - 70, more: `;expires=${now + 60}` },
+        'MESSAGE_REPLAYED',
+      ],
       ['a short nonce', { nonce: 'x' }, INVALID],
       ['another algorithm', { alg: 'hmac-sha256' }, INVALID],
       ['nobody', { keyid: 'nobody' }, INVALID],
@@ -175,6 +181,31 @@ describe('a signed request', () => {
     for (const half of ['signature', 'signature-input'] as const) {
       const { [half]: _, ...rest } = signatureOf(s, scout, {});
       expect(refusalIn(await call(s, LIST, undefined, { headers: rest })), half).toEqual([401, INVALID]);
+    }
+  });
+
+  it('of a name that is enrolled is refused as one of any other name, whatever is wrong with it', async () => {
+    const s = await service();
+    const stranger = freshSigner('scout');
+    await keyed(s);
+    const now = Math.floor(Date.now() / 1000);
+    const wrongs = [
+      {},
+      { tag: 'keyturn/00000000-0000-4000-8000-000000000000/default' },
+      { created: now - 70 },
+      { created: now + 30 },
+      { more: `;expires=${now - 100}` },
+      { covered: ['@method'] },
+    ];
+    for (const wrong of wrongs) {
+      const told = ['scout', 'ada', 'nobody'].map(async (keyid) => {
+        const headers = signatureOf(s, stranger, { path: LIST, keyid, ...wrong });
+        return call(s, LIST, undefined, { headers });
+      });
+      const [enrolled, human, unknown] = await Promise.all(told);
+      expect(enrolled!.body).toEqual(unknown!.body);
+      expect(human!.body).toEqual(unknown!.body);
+      expect(unknown!.status).toBe(401);
     }
   });
 

@@ -230,9 +230,34 @@ describe('a target', () => {
       'fd00:ec2::254',
       'fe80::1%eth0',
       '::',
+      '::1',
+      // IPv4-compatible, IPv4-mapped, IPv4-translated, NAT64, Teredo, 6to4.
+      '::10.1.2.3',
+      '::ffff:10.1.2.3',
+      '::ffff:0:10.1.2.3',
+      '64:ff9b::10.1.2.3',
+      '64:ff9b:1::10.1.2.3',
+      '2001:0:102:304::1',
+      '2002:a01:203::1',
+      // Site-local, discard, dummy, segment routing, documentation, multicast, and what nobody has been given.
+      'fec0::1',
+      '100::1',
+      '100:0:0:1::1',
+      '5f00::1',
+      '2001:db8::1',
+      '3fff::1',
+      'ff02::1',
+      '4000::1',
+      '8000::1',
+      '192.0.0.8',
+      '192.88.99.1',
+      '198.19.0.1',
+      '240.0.0.1',
+      '255.255.255.255',
     ])
       expect(isAllowed(address, []), address).toBe(false);
-    for (const address of ['8.8.8.8', '2606:4700::1111']) expect(isAllowed(address, []), address).toBe(true);
+    for (const address of ['8.8.8.8', '2606:4700::1111', '2001:4860:4860::8888', '2a00::1', '3ffe::1'])
+      expect(isAllowed(address, []), address).toBe(true);
     expect(isAllowed('10.1.2.3', ['10.0.0.0/8'])).toBe(true);
     expect(isAllowed('10.1.2.3', ['192.168.0.0/16'])).toBe(false);
     // A network that its owner allows is no reason to ask a public host in the clear.

@@ -62,7 +62,13 @@ function loginIn(options: Options): Pick<ServeRequest, 'login'> {
   if (client_id === '' || claim === '') refuse('USAGE', '--oidc-client and --oidc-claim take a name.');
   const client_secret = oidcSecretFile === undefined ? null : secretIn(oidcSecretFile);
   const names = oidcName === undefined ? null : namesIn(oidcName);
-  return { login: { issuer, client_id, client_secret, claim: claim ?? 'preferred_username', names } };
+  // Only `sub` is one account for ever; at many providers people choose the others themselves.
+  if (claim === undefined && names === null)
+    return refuse(
+      'USAGE',
+      'Say who is who: --oidc-name SUB=NAME for each person, or --oidc-claim with a claim that has the enrolled name and that people cannot change at the provider.',
+    );
+  return { login: { issuer, client_id, client_secret, claim: claim ?? 'sub', names } };
 }
 
 function accessIn({

@@ -19,11 +19,11 @@ export const SERVICE: readonly Spec[] = [
       { flags: '--oidc-secret-file <file>', about: 'a file with its secret, if it has one' },
       {
         flags: '--oidc-claim <claim>',
-        about: 'the claim that says who it is; preferred_username unless told',
+        about: 'the claim that says who it is; sub unless told, which needs --oidc-name',
       },
       {
         flags: '--oidc-name <value=name>',
-        about: 'which value is which human; without it the value is the name; once for each',
+        about: 'which value is which human; without it the value of --oidc-claim is the name; once for each',
         many: true,
       },
       {
@@ -42,7 +42,7 @@ export const SERVICE: readonly Spec[] = [
     examples: [
       'keyturn serve',
       'keyturn serve --port 8080 --no-execute',
-      'keyturn serve --public-url https://keys.example.org --oidc-issuer https://login.example.org --oidc-client keyturn',
+      'keyturn serve --public-url https://keys.example.org --oidc-issuer https://login.example.org --oidc-client keyturn --oidc-name 248289761001=ada',
     ],
     host_only: true,
     load: async () => (await import('../command/serve.ts')).serve,
