@@ -17,10 +17,10 @@ export function lifeOf(
 }
 
 /** What a process said that it works on: the last run of an intent, or its rollback. */
-export type Work = Pick<Run, 'execution_id' | 'executor' | 'claimed_at'>;
+export type OpenWork = Pick<Run, 'execution_id' | 'executor' | 'claimed_at'>;
 
 /** Null where the ledger has the end of both. */
-export function workOf({ status, runs, rollback }: IntentState): Work | null {
+export function openWork({ status, runs, rollback }: IntentState): OpenWork | null {
   const run = runs.at(-1);
   if (run === undefined) return null;
   if (status === 'claimed') return run;
@@ -28,7 +28,7 @@ export function workOf({ status, runs, rollback }: IntentState): Work | null {
 }
 
 /** Whether the process still works on it. One on another host does until that host is silent for too long. No decision uses it. */
-export async function isAtWork(context: Context, work: Work): Promise<boolean> {
+export async function isAtWork(context: Context, work: OpenWork): Promise<boolean> {
   const life = lifeOf(context, work.execution_id, work.executor);
   return life === 'other-host' ? !(await isSilent(context, work)) : life === 'alive';
 }
@@ -38,7 +38,7 @@ export async function isAtWork(context: Context, work: Work): Promise<boolean> {
  * is in doubt, like what died with it.
  */
 export async function isRunning(context: Context, state: IntentState): Promise<boolean> {
-  const work = state.status === 'claimed' ? workOf(state) : null;
+  const work = state.status === 'claimed' ? openWork(state) : null;
   return work !== null && isAtWork(context, work);
 }
 
@@ -71,7 +71,7 @@ export async function atWork<T>(context: Context, execution_id: string, act: () 
   }
 }
 
-async function isSilent(context: Context, { execution_id, claimed_at }: Work): Promise<boolean> {
+async function isSilent(context: Context, { execution_id, claimed_at }: OpenWork): Promise<boolean> {
   const since_ms = context.clock().getTime() - Date.parse(claimed_at);
   return since_ms > limits.beat_missed_ms && !(await isSaidToGoOn(context, execution_id));
 }

@@ -1,7 +1,7 @@
 import type { IntentStatus } from '../gate/state.ts';
 import { journeyLimits, limits } from '../limits.ts';
 import { type Context, requireIntent } from './context.ts';
-import { isAtWork, lifeOf, type Work, workOf } from './life.ts';
+import { isAtWork, lifeOf, type OpenWork, openWork } from './life.ts';
 import { type IntentResult, resultOf } from './result.ts';
 
 export interface WaitRequest {
@@ -32,7 +32,7 @@ export async function waitFor(
       const state = await requireIntent(context, intent_id);
       const found = await resultOf(context, intent_id);
       if (isReached(found, until)) return found;
-      const work = workOf(state);
+      const work = openWork(state);
       if (work !== null && !(await isAtWork(context, work))) {
         // A process records the end and is gone a moment later, so the record is read again after it was found gone.
         const left = await resultOf(context, intent_id);
@@ -50,7 +50,7 @@ export async function waitFor(
 /** Until there is news of it, or its process is gone. As long as a process of this host works on it, nothing is read from the store. */
 async function newsOrGone(
   context: Context,
-  work: Work,
+  work: OpenWork,
   came: Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import type { Event } from '../event/event.ts';
 import { type Signer, signWithdrawal } from '../identity/act.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { type Context, requireIntent } from './context.ts';
-import { isAtWork, workOf } from './life.ts';
+import { isAtWork, openWork } from './life.ts';
 
 export interface WithdrawRequest {
   readonly intent_id: string;
@@ -49,7 +49,7 @@ export async function withdraw(
 
 /** What a process works on is not in doubt, which is all that the ledger can say of it. */
 async function refuseGoing(context: Context, intent_id: string): Promise<void> {
-  const work = workOf(await requireIntent(context, intent_id));
+  const work = openWork(await requireIntent(context, intent_id));
   if (work === null || !(await isAtWork(context, work))) return;
   const { execution_id } = work;
   const why = 'It runs by now, so it can no longer be taken back. A human can stop the run.';
