@@ -5,7 +5,7 @@ export const RULE = `@id("mallory-is-not-greeted")
 @version("1")
 @scope("capability")
 @arguments("greet.name: string")
-@rationale("A rule of the playground: nobody greets Mallory.")
+@rationale("A rule of the playground: Mallory is not greeted.")
 forbid (principal, action == Keyturn::Action::"grant", resource)
 when { context.arguments has greet && context.arguments.greet.name == "Mallory" };
 `;
@@ -35,7 +35,7 @@ const PROPOSALS = [
     effect: { kind: 'tool', tool: 'greet', arguments: { name: 'Mallory' } },
   },
   {
-    declared_goal: 'Change the policies: no plan may, whoever says yes',
+    declared_goal: 'Change the policies: no plan may, also after an approval',
     effect: plan('loosen', 'FILE_MODIFY', 'policies/keyturn.cedar', atTop('// Anything goes.')),
   },
 ];

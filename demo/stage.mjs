@@ -108,7 +108,7 @@ export function openStage() {
       say(
         colour(
           'bold',
-          'Keyturn: an agent proposes, a human turns the key, it runs once, and anyone can prove it.',
+          'Keyturn: an agent proposes, a human turns the key, it runs once, and the record proves it.',
         ),
       );
       say(`Everything happens in ${folder}`);

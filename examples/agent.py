@@ -95,9 +95,13 @@ def main(tool, arguments, goal):
         if result is None:
             # Otherwise a human could still approve it, after this program has stopped waiting for it.
             back = {"intent_id": proposal["intent_id"], "reason": "The agent gave up.", "receipt": proposal["receipt"]}
-            surely("intents/withdraw", back)
+            try:
+                surely("intents/withdraw", back)
+            except Refused as refused:
+                # It runs by now, or has ended.
+                print(refused, file=sys.stderr)
     if result is None:
-        print("withdrawn")
+        print(surely("intents/result", {"intent_id": proposal["intent_id"]})["status_word"])
         return 3
     print(result["status_word"], result["reason"] or "")
     print(((result["run"] or {}).get("output") or {}).get("stdout", ""), end="")

@@ -11,7 +11,7 @@ export function gated(keyturn, thread, name, description, inputSchema) {
     const { intent_id, receipt } = await keyturn.intents.propose(asked);
     try {
       const { status_word, reason, run } = await keyturn.intents.waitFor({ intent_id, signal: abortSignal });
-      return run?.output.stdout || `Not run: ${reason ?? status_word}`;
+      return [status_word, reason, run?.output.stdout, run?.output.stderr].filter(Boolean).join('\n');
     } catch (error) {
       await keyturn.intents.withdraw({ intent_id, receipt, reason: 'The program was stopped.' });
       throw error;

@@ -22,4 +22,4 @@ const server = createServer((request, response) => {
   const refused = ({ code, message, advice }) => say(400, { code, message, advice });
   answer(request, gone.signal).then((body) => say(200, body), refused);
 });
-server.listen(Number(process.env.PORT), '127.0.0.1', () => console.log(server.address().port));
+server.listen(Number(process.env.PORT ?? 8080), '127.0.0.1', () => console.log(server.address().port));

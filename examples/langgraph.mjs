@@ -12,7 +12,7 @@ export function gated(keyturn, name, description, schema) {
     const { intent_id, receipt } = await keyturn.intents.propose(asked);
     try {
       const { status_word, reason, run } = await keyturn.intents.waitFor({ intent_id, signal });
-      return run?.output.stdout || (reason ?? status_word);
+      return [status_word, reason, run?.output.stdout, run?.output.stderr].filter(Boolean).join('\n');
     } catch (error) {
       await keyturn.intents.withdraw({ intent_id, receipt, reason: 'The graph was stopped.' });
       throw error;

@@ -25,8 +25,8 @@ describe('the examples', () => {
 
   afterAll(() => rmSync(place, { recursive: true, force: true }));
 
-  async function projectWith(example: string, client: string) {
-    const p = await newcomer();
+  async function projectWith(example: string, client: string, script?: string) {
+    const p = await newcomer(script);
     symlinkSync(join(place, 'node_modules'), join(p.root, 'node_modules'));
     copyFileSync(join(EXAMPLES, example), join(p.root, example));
     writeFileSync(join(p.root, 'client.mjs'), client);
@@ -93,14 +93,14 @@ describe('the examples', () => {
     const p = await projectWith('langgraph.mjs', GRAPH);
     const { ended } = started(p, ['client.mjs']);
     await turnNext(p);
-    expect(await ended).toEqual({ code: 0, said: 'Hello, Grace!\n' });
+    expect(await ended).toEqual({ code: 0, said: 'succeeded\nHello, Grace!\n' });
   });
 
   it('a graph of LangGraph is told why a human said no', async () => {
     const p = await projectWith('langgraph.mjs', GRAPH);
     const { ended } = started(p, ['client.mjs']);
     await p.keyturn.intents.reject({ ...(await nextOf(p)), reason: 'Not today.', signer: p.ada });
-    expect(await ended).toEqual({ code: 0, said: 'Not today.\n' });
+    expect(await ended).toEqual({ code: 0, said: 'rejected\nNot today.\n' });
   });
 
   /** A model that calls the tool, and then says what it was told. */
@@ -156,22 +156,23 @@ describe('the examples', () => {
       const p = await projectWith(example, client);
       const { ended } = started(p, ['client.mjs']);
       await turnNext(p);
-      expect(await ended).toEqual({ code: 0, said: 'I was told: Hello, Grace!\n' });
+      expect(await ended).toEqual({ code: 0, said: 'I was told: succeeded\nHello, Grace!\n' });
     });
 
     it('is told why a human said no, and goes on', async () => {
       const p = await projectWith(example, client);
       const { ended } = started(p, ['client.mjs']);
       await p.keyturn.intents.reject({ ...(await nextOf(p)), reason: 'Not today.', signer: p.ada });
-      expect(await ended).toEqual({ code: 0, said: 'I was told: Not run: Not today.\n' });
+      expect(await ended).toEqual({ code: 0, said: 'I was told: rejected\nNot today.\n' });
     });
   });
 
   describe.each([
-    ['LangGraph', 'langgraph.mjs', GRAPH, 'Hello, Grace!'],
-    ['the OpenAI Agents SDK', 'openai-agents.mjs', AGENT, 'I was told: Hello, Grace!'],
-    ['the AI SDK', 'ai-sdk.mjs', AI, 'I was told: Hello, Grace!'],
-  ])('a program with %s that was killed while its call waited', (_name, example, client, said) => {
+    ['LangGraph', 'langgraph.mjs', GRAPH, ''],
+    ['the OpenAI Agents SDK', 'openai-agents.mjs', AGENT, 'I was told: '],
+    ['the AI SDK', 'ai-sdk.mjs', AI, 'I was told: '],
+  ])('a program with %s that was killed while its call waited', (_name, example, client, before) => {
+    const said = `${before}succeeded\nHello, Grace!`;
     it('goes on with the same call when it is started again: one intent, one run', async () => {
       const p = await projectWith(example, client);
       const first = started(p, ['client.mjs']);
@@ -196,6 +197,30 @@ describe('the examples', () => {
       await turnNext(p);
       expect((await other.ended).code).toBe(0);
     });
+  });
+
+  describe.each([
+    ['LangGraph', 'langgraph.mjs', GRAPH, ''],
+    ['the OpenAI Agents SDK', 'openai-agents.mjs', AGENT, 'I was told: '],
+    ['the AI SDK', 'ai-sdk.mjs', AI, 'I was told: '],
+  ])('a model of %s', (_name, example, client, before) => {
+    it('is told that a tool succeeded which prints nothing', async () => {
+      const p = await projectWith(example, client, 'true');
+      const { ended } = started(p, ['client.mjs']);
+      await turnNext(p);
+      expect(await ended).toEqual({ code: 0, said: `${before}succeeded\n` });
+    });
+
+    it('is told that a tool failed, with what that printed', async () => {
+      const p = await projectWith(example, client, 'echo half; echo why >&2; exit 3');
+      const { ended } = started(p, ['client.mjs']);
+      await turnNext(p);
+      expect(await ended).toEqual({ code: 0, said: `${before}failed\nhalf\n\nwhy\n` });
+    });
+  });
+
+  it('an HTTP endpoint that is told no port listens at 8080', () => {
+    expect(readFileSync(join(EXAMPLES, 'http.mjs'), 'utf8')).toContain('Number(process.env.PORT ?? 8080)');
   });
 
   it('none has more than 25 lines of its own', () => {

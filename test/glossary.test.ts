@@ -20,6 +20,13 @@ describe('docs/glossary.md', () => {
     for (const [line] of lines) expect(line.length).toBeLessThan(160);
   });
 
+  it('has two meanings where a word has two', () => {
+    const page = read('docs/glossary.md');
+    expect(page).toContain('A word with two meanings has both in its line.');
+    for (const word of ['action', 'grant', 'token'])
+      expect(page).toMatch(new RegExp(`^\\| ${word} \\|.*(; or| also |\\. \\()`, 'm'));
+  });
+
   it('has every word that an intent can stand at', () => {
     for (const word of STATUS_WORDS)
       expect(text).toContain(word === 'approval expired' ? 'expired' : word.toLowerCase());

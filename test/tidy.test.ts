@@ -20,6 +20,7 @@ import { limitsInOnePlace, staleNoLimits } from './support/tidy-limits.ts';
 import {
   longerThan,
   noFixedWaits,
+  noSourcesInPackage,
   nothingLeftOver,
   noVagueNames,
   oneBuilder,
@@ -50,6 +51,12 @@ const pages = [
   ...sourcesIn(['docs'], '.md', '.cedar', '.yaml').filter(
     ({ path }) => !/^docs\/(conformance\/|measured\/|api\.md|findings\.md)/.test(path),
   ),
+];
+
+/** What npm installs, but for the two pages about the sources. */
+const packed = [
+  ...['README.md', 'SECURITY.md', 'CHANGELOG.md', 'examples/README.md'].map(source),
+  ...sourcesIn(['docs', 'deploy'], '.md').filter(({ path }) => !/^docs\/(conformance|measured)\//.test(path)),
 ];
 
 describe('the tree', () => {
@@ -109,12 +116,17 @@ describe('the tree', () => {
   });
 
   it('messages, help and screens do, too', () => {
-    expect(plainMessages(files)).toEqual([]);
+    expect(plainMessages([...files, ...sourcesIn(['demo'], '.mjs')])).toEqual([]);
   });
 
   it('and so do README and the pages of docs', () => {
     expect(pages.length).toBeGreaterThan(20);
     expect(plainPages(pages)).toEqual([]);
+  });
+
+  it('a page of the package sends its reader to no file that is only in a checkout', () => {
+    expect(packed.length).toBeGreaterThan(15);
+    expect(noSourcesInPackage(packed)).toEqual([]);
   });
 
   it('zod is imported by its namespace', () => {
@@ -261,6 +273,12 @@ const PLANTED: readonly (readonly [what: string, check: Check, ...planted: Sourc
   ['a message about nobody', plainMessages, at('src/gate/a.ts', "refuse('A', 'Nobody approved it.');")],
   ['a metaphor in a template', plainMessages, at('src/gate/a.ts', 'const a = `at the door`;')],
   ['a metaphor on a screen', plainMessages, at('src/console/a.tsx', 'const a = <p>Whoever decides</p>;')],
+  ['a metaphor in a demonstration', plainMessages, at('demo/a.mjs', "say('Anyone can prove it.');")],
+  [
+    'a page that sends to the sources',
+    noSourcesInPackage,
+    at('docs/a.md', '# A\n\nB\n\nThe list is `src/a.ts`.'),
+  ],
   ['a metaphor in a page', plainPages, at('docs/a.md', 'It is\nmade ahead.')],
   ['all of zod', zodByNamespace, at('src/gate/a.ts', "import { z } from 'zod';")],
   ['a default export', noDefaultExports, at('src/gate/a.ts', 'export default 1;')],

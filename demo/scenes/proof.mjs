@@ -4,7 +4,7 @@ import { executionOf } from '../stage.mjs';
 export function proof(stage, id) {
   const { title, run, prompt, write, output, result } = stage;
   title(
-    'Anyone can prove what happened',
+    'What happened can be proved',
     'The ledger verifies from its bytes; a small file proves one intent to an outsider.',
   );
   run(['ledger', 'verify', '--deep']);

@@ -266,11 +266,12 @@ export const intents = {
   waitFor: read({
     open_to: 'proposer',
     refuses: ['INTENT_NOT_FOUND', 'WAIT_OVER'],
-    about: 'The same, once the intent has come that far, in this process or another.',
+    about:
+      'What became of an intent, as `result` tells it, once it has come that far in this process or another.',
     input: () =>
       z.strictObject({
         intent_id: askedId,
-        /** `decided`: it no longer waits for a human. `ended`: it is over, or a human must settle what became of it. */
+        /** `decided`: it no longer waits for a human. `ended`: it is over, or no process works on it and a human must settle it. */
         until: z.enum(['decided', 'ended']).default('ended'),
       }),
     output: result,

@@ -16,15 +16,30 @@ export function lifeOf(
   return [...at_work].some((one) => one.execution_id === execution_id) ? 'alive' : 'dead';
 }
 
+/** What a process said that it works on: the last run of an intent, or its rollback. */
+export type OpenWork = Pick<Run, 'execution_id' | 'executor' | 'claimed_at'>;
+
+/** Null where the ledger has the end of both. */
+export function openWork({ status, runs, rollback }: IntentState): OpenWork | null {
+  const run = runs.at(-1);
+  if (run === undefined) return null;
+  if (status === 'claimed') return run;
+  return status === 'rolling_back' && rollback !== null ? { ...run, ...rollback } : null;
+}
+
+/** Whether the process still works on it. One on another host does until that host is silent for too long. No decision uses it. */
+export async function isAtWork(context: Context, work: OpenWork): Promise<boolean> {
+  const life = lifeOf(context, work.execution_id, work.executor);
+  return life === 'other-host' ? !(await isSilent(context, work)) : life === 'alive';
+}
+
 /**
  * Whether the process that claimed the last run works on it, as each status word, count and notification has it. What outlived that process
- * is in doubt, like what died with it. A run on another host goes on until that host is silent for too long. No decision uses it.
+ * is in doubt, like what died with it.
  */
 export async function isRunning(context: Context, state: IntentState): Promise<boolean> {
-  const run = state.status === 'claimed' ? state.runs.at(-1) : undefined;
-  if (run === undefined) return false;
-  const life = lifeOf(context, run.execution_id, run.executor);
-  return life === 'other-host' ? !(await isSilent(context, run)) : life === 'alive';
+  const work = state.status === 'claimed' ? openWork(state) : null;
+  return work !== null && isAtWork(context, work);
 }
 
 /**
@@ -56,10 +71,7 @@ export async function atWork<T>(context: Context, execution_id: string, act: () 
   }
 }
 
-async function isSilent(
-  context: Context,
-  { execution_id, claimed_at }: Pick<Run, 'execution_id' | 'claimed_at'>,
-): Promise<boolean> {
+async function isSilent(context: Context, { execution_id, claimed_at }: OpenWork): Promise<boolean> {
   const since_ms = context.clock().getTime() - Date.parse(claimed_at);
   return since_ms > limits.beat_missed_ms && !(await isSaidToGoOn(context, execution_id));
 }

@@ -1,13 +1,13 @@
-import type { IntentStatus, Run } from '../gate/state.ts';
+import type { IntentStatus } from '../gate/state.ts';
 import { journeyLimits, limits } from '../limits.ts';
 import { type Context, requireIntent } from './context.ts';
-import { lifeOf, lostOrNot } from './life.ts';
+import { isAtWork, lifeOf, type OpenWork, openWork } from './life.ts';
 import { type IntentResult, resultOf } from './result.ts';
 
 export interface WaitRequest {
   /**
-   * `decided`: it no longer waits for a human to approve it. `ended`, unless told: it is over, or a human must settle what became of
-   * it.
+   * `decided`: it no longer waits for a human to approve it. `ended`, unless told: it is over, or no process works on it any more and a
+   * human must settle what became of it.
    */
   readonly until?: 'decided' | 'ended';
   readonly signal?: AbortSignal;
@@ -29,14 +29,17 @@ export async function waitFor(
     signal?.throwIfAborted();
     const news = await context.follower.about(intent_id);
     try {
-      const { state, is_lost } = await lostOrNot(context, await requireIntent(context, intent_id));
+      const state = await requireIntent(context, intent_id);
       const found = await resultOf(context, intent_id);
       if (isReached(found, until)) return found;
-      // A human must settle it.
-      if (is_lost && found.run?.execution_id === state.runs.at(-1)!.execution_id) return found;
-      const run = state.status === 'claimed' ? state.runs.at(-1) : undefined;
-      // No entry says that something expired, or that the process of a run died.
-      if (run) await newsOrGone(context, run, news.came, signal);
+      const work = openWork(state);
+      if (work !== null && !(await isAtWork(context, work))) {
+        // A process records the end and is gone a moment later, so the record is read again after it was found gone.
+        const left = await resultOf(context, intent_id);
+        if (left.status === state.status && left.status_word !== 'running') return left;
+      }
+      // No entry says that something expired, or that the process of a run or a rollback died.
+      if (work) await newsOrGone(context, work, news.came, signal);
       else await soonest(news.came, Date.parse(state.expires_at) - context.clock().getTime(), signal);
     } finally {
       news.end();
@@ -44,10 +47,10 @@ export async function waitFor(
   }
 }
 
-/** Until there is news of a run, or its process is gone. As long as neither is so, nothing is read from the store. */
+/** Until there is news of it, or its process is gone. As long as a process of this host works on it, nothing is read from the store. */
 async function newsOrGone(
   context: Context,
-  { execution_id, executor }: Run,
+  work: OpenWork,
   came: Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -56,8 +59,11 @@ async function newsOrGone(
     has_come = true;
   };
   came.then(note, note);
-  do await soonest(came, journeyLimits.run_look_ms, signal);
-  while (!has_come && lifeOf(context, execution_id, executor) !== 'dead');
+  const is_here = lifeOf(context, work.execution_id, work.executor) !== 'other-host';
+  // Another host says it only so often.
+  const look_ms = is_here ? journeyLimits.run_look_ms : limits.beat_ms;
+  do await soonest(came, look_ms, signal);
+  while (!has_come && (await isAtWork(context, work)));
 }
 
 /** Until one of them comes. */

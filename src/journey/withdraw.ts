@@ -1,7 +1,8 @@
 import type { Event } from '../event/event.ts';
 import { type Signer, signWithdrawal } from '../identity/act.ts';
-import { refuse } from '../refusal.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import { type Context, requireIntent } from './context.ts';
+import { isAtWork, openWork } from './life.ts';
 
 export interface WithdrawRequest {
   readonly intent_id: string;
@@ -37,6 +38,20 @@ export async function withdraw(
     subject: intent_id,
     body: { hash, by: proposer, reason, receipt, ...proof },
   };
-  await store.commit({ events: [event] });
+  try {
+    await store.commit({ events: [event] });
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'RUN_IN_DOUBT') await refuseGoing(context, intent_id);
+    throw error;
+  }
   return event;
+}
+
+/** What a process works on is not in doubt, which is all that the ledger can say of it. */
+async function refuseGoing(context: Context, intent_id: string): Promise<void> {
+  const work = openWork(await requireIntent(context, intent_id));
+  if (work === null || !(await isAtWork(context, work))) return;
+  const { execution_id } = work;
+  const why = 'It runs by now, so it can no longer be taken back. A human can stop the run.';
+  refuse('RUN_STILL_ALIVE', why, { execution_id });
 }

@@ -22,7 +22,7 @@ export const dependencyReasons = {
   RUN_STILL_ALIVE: [
     4006,
     'The process of this run is still alive, or on another host.',
-    'Wait for it to end. For another host, give your word with --host-is-dead.',
+    'Wait for it to end. Of another host, `keyturn resolve` and `keyturn rollback` take your word: --host-is-dead.',
   ],
   CLAIM_TAKEN: [
     4007,

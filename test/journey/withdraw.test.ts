@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { thisProcess } from '../../src/effect/process.ts';
 import type { Signer } from '../../src/identity/act.ts';
 import { auditProof, type Request } from '../../src/keyturn.ts';
+import { openSqliteStore } from '../store/open.ts';
 import { proofOf, sizeOf } from '../support/ledger.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
 import { agent, authority, call, granted, yes } from './authority.ts';
+import { claimElsewhere } from './claim-elsewhere.ts';
 
 const GOAL = { declared_goal: 'Say hello.' };
 const draft = (over: object = {}): Request<'intents.propose'> => ({
@@ -18,6 +21,9 @@ const propose = (p: Project, over: object = {}, signer?: Signer) =>
   p.keyturn.intents.propose({ ...draft(over), signer });
 
 const reason = 'The caller went away.';
+
+const storeOf = ({ keyturn }: Project) =>
+  openSqliteStore({ path: keyturn.layout.store, tenant: 'default', clock: () => new Date(), mode: 'write' });
 
 describe('an intent that its proposer withdraws', () => {
   it('can no longer be approved, ordered or run, and that is final', async () => {
@@ -50,6 +56,33 @@ describe('an intent that its proposer withdraws', () => {
     expect(capabilities.map(({ status }) => status)).toEqual(['revoked', 'revoked']);
     await expectRefusal('INTENT_WITHDRAWN', () => runSeen(p.keyturn, { ...about, confirm: yes }));
     await p.keyturn.ledger.verify({ deep: true });
+  });
+
+  it('does not run: a run that goes on is refused as such, and one whose process is gone as in doubt', async () => {
+    const p = await authority();
+    const effect = { kind: 'tool', tool: 'wait', arguments: { seconds: 60 } } as const;
+    const { intent_id, hash, receipt } = await propose(p, { effect });
+    await p.keyturn.intents.turn({ intent_id, hash, signer: p.ada });
+    const stop = new AbortController();
+    let begun = (_execution_id: string) => {};
+    const claimed = new Promise<string>((done) => {
+      begun = done;
+    });
+    const onClaimed = (execution_id: string) => begun(execution_id);
+    const run = runSeen(p.keyturn, { intent_id, hash, confirm: yes, abort: stop.signal, onClaimed });
+    const execution_id = await claimed;
+    const withdraw = () => p.keyturn.intents.withdraw({ intent_id, reason, receipt });
+    const { facts } = await expectRefusal('RUN_STILL_ALIVE', withdraw);
+    expect(facts).toMatchObject({ execution_id });
+    expect((await p.keyturn.intents.result({ intent_id })).status_word).toBe('running');
+    stop.abort();
+    await run;
+
+    const lost = await granted(p);
+    await claimElsewhere(p, await storeOf(p), lost, { ...thisProcess(), pid: 4194304 });
+    await expectRefusal('RUN_IN_DOUBT', () =>
+      p.keyturn.intents.withdraw({ intent_id: lost.intent_id, reason, signer: p.ada }),
+    );
   });
 
   it('was not claimed yet: what runs, ran or failed is no longer the proposer’s to take back', async () => {

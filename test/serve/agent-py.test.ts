@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { until } from '../support/processes.ts';
 import { type Service, service } from './service.ts';
 
 const AGENT = resolve(import.meta.dirname, '../../examples/agent.py');
@@ -9,8 +10,9 @@ if (!has_python) console.warn('NOT RUN: the tests of examples/agent.py, because 
 
 /** The agent as its own process, with nothing of this one but the path. */
 function agent(s: Service, env: Record<string, string> = {}, tool = 'say') {
+  const given = tool === 'wait' ? '{"seconds": 60}' : '{"word": "hello"}';
   const { PATH = '' } = process.env;
-  const child = spawn('python3', [AGENT, tool, '{"word": "hello"}', 'Say hello.'], {
+  const child = spawn('python3', [AGENT, tool, given, 'Say hello.'], {
     env: { PATH, KEYTURN_SERVICE: s.address, KEYTURN_TOKEN: s.token, ...env },
   });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -72,6 +74,21 @@ describe.skipIf(!has_python)('examples/agent.py', () => {
       expect(status_word).toBe('withdrawn');
     }
     expect(waits).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('says that it gave up while its tool runs, which cannot be taken back', async () => {
+    const s = await service({ most: 1 });
+    const { child, intent, ended } = agent(s, {}, 'wait');
+    const intent_id = await intent();
+    const { hash } = await s.keyturn.intents.get({ intent_id });
+    await s.keyturn.intents.turn({ intent_id, hash, signer: s.ada });
+    await until(async () => (await s.keyturn.intents.get({ intent_id })).status_word === 'running');
+    child.kill('SIGTERM');
+    expect(await ended).toEqual({
+      code: 3,
+      said: `proposed ${intent_id}\nrunning\n`,
+      erred: expect.stringMatching(/^RUN_STILL_ALIVE: /),
+    });
   });
 
   it('says why the service refused', async () => {

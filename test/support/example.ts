@@ -7,12 +7,14 @@ import { until } from './processes.ts';
 import { type Project, project } from './project.ts';
 import { runSeen } from './seen.ts';
 
-const REGISTRY = `version: 1
+const GREETING = `executable: /usr/bin/printf
+    args: ["Hello, %s!\\\\n", "{name}"]`;
+
+const registry = (greet: string) => `version: 1
 tools:
   - name: greet
     summary: Prints a greeting.
-    executable: /usr/bin/printf
-    args: ["Hello, %s!\\\\n", "{name}"]
+    ${greet}
     parameters: { name: { type: string } }
     sandbox: {}
     undo: none
@@ -25,9 +27,10 @@ tools:
     undo: none
 `;
 
-/** The project of a newcomer who has read as far as the examples. */
-export async function newcomer(): Promise<Project> {
-  const p = await project(REGISTRY);
+/** The project of a newcomer who has read as far as the examples. With a script, `greet` runs that. */
+export async function newcomer(script?: string): Promise<Project> {
+  const greet = `executable: /bin/sh\n    args: ["-c", "${script}", "{name}"]`;
+  const p = await project(registry(script === undefined ? GREETING : greet));
   for (const name of ['data', 'backups']) mkdirSync(join(p.root, name));
   writeFileSync(join(p.root, 'data/numbers.txt'), '42\n');
   await agent(p, 'bot');

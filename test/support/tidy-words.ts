@@ -74,10 +74,10 @@ export const plainComments: Check = (files) =>
 /** What users of the finder say, in their own words. */
 const SAID = /^src\/finder\/(?!simulation\.ts)/;
 
-/** Messages, help and screens: texts of more than one word. A single word is a name. */
+/** Messages, help and screens, and what the demonstrations say: texts of more than one word. A single word is a name. */
 export const plainMessages: Check = (files) =>
-  inSrc(files)
-    .filter(({ path }) => !SAID.test(path))
+  files
+    .filter(({ path }) => /^(src|demo)\//.test(path) && !SAID.test(path))
     .flatMap((file) =>
       nodesOf(parse(file))
         .filter(
@@ -99,6 +99,21 @@ export const plainPages: Check = (pages) =>
       .filter(({ word }) => word !== undefined)
       .map(({ word, at }) => `${at} says "${word}"`),
   );
+
+const SOURCE_PATH = /`(?:src|test|scripts|bench|demo)\/\w[^`]*`/;
+const IN_A_CHECKOUT = /\bcheckout\b/i;
+
+/** The package has no sources: a page in it that names one says that it is in a checkout, in that line or in its first paragraph. */
+export const noSourcesInPackage: Check = (pages) =>
+  pages
+    .filter(({ text }) => !IN_A_CHECKOUT.test(text.split('\n\n', 2).join()))
+    .flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .map((line, index) => ({ line, at: `${path}:${index + 1}` }))
+        .filter(({ line }) => SOURCE_PATH.test(line) && !IN_A_CHECKOUT.test(line))
+        .map(({ line, at }) => `${at} names ${SOURCE_PATH.exec(line)![0]}`),
+    );
 
 const VAGUE = /^(utils?|helpers?|managers?|commons?)$/i;
 

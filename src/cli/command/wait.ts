@@ -15,23 +15,26 @@ export function wait(call: Call): Promise<Answer> {
     const refusal = refusalOf(result);
     if (!call.options.output || call.options.json)
       return { result, lines: [`${intent_id} ${result.status_word}`], ...(refusal && { refusal }) };
-    return printed(keyturn, result, refusal);
+    // A run that failed has an exit code of its own, which says so.
+    return printed(keyturn, result, result.status_word === 'failed' ? null : refusal);
   });
 }
 
-/** Why it did not come to a good end; null where it ran, whatever it ended with. */
+/** Why it did not come to a good end; null where it did. */
 function refusalOf({ status_word, reason, replaced_by }: Result<'wait'>): Refusal | null {
-  const code = NOT_RUN[status_word];
+  const code = NOT_DONE[status_word];
   if (code === undefined) return null;
+  if (status_word === 'failed') return new Refusal(code);
   const more = reason ?? (replaced_by === null ? '' : `Look at ${replaced_by} instead.`);
   return new Refusal(code, `It is ${status_word}.${more === '' ? '' : ` ${more}`}`);
 }
 
-const NOT_RUN: Readonly<Partial<Record<Result<'wait'>['status_word'], ReasonCode>>> = {
+const NOT_DONE: Readonly<Partial<Record<Result<'wait'>['status_word'], ReasonCode>>> = {
   rejected: 'INTENT_REJECTED',
   withdrawn: 'INTENT_WITHDRAWN',
   replaced: 'INTENT_REPLACED',
   expired: 'INTENT_EXPIRED',
+  failed: 'RUN_FAILED',
   'IN DOUBT': 'RUN_IN_DOUBT',
   STUCK: 'ROLLBACK_STUCK',
   'rolled back': 'RUN_FAILED',
