@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Keyturn } from '../src/keyturn.ts';
 import type { Commit, Store } from '../src/store/store.ts';
 import { openStore, proposal } from './facts.ts';
+import { peakMb } from './memory.ts';
 import { type Asked, createProject, openProject, type Project, readyIntent } from './project.ts';
 import { timed, usual } from './timing.ts';
 
@@ -157,6 +158,6 @@ export async function measureVerify({
     entries,
     per_s: (entries / Math.min(...found.map(({ ms }) => ms))) * 1000,
     per_cpu_s: (entries / Math.min(...found.map(({ cpu_ms }) => cpu_ms))) * 1000,
-    peak_mb: process.resourceUsage().maxRSS / 1024,
+    peak_mb: peakMb(),
   };
 }

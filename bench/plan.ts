@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { applyEdit } from '../src/plan/edit/apply.ts';
 import { editOperationSchema } from '../src/plan/edit/operation.ts';
+import { peakMb } from './memory.ts';
 import { createProject, grant, openProject, type Project } from './project.ts';
 import { median, timed, usual } from './timing.ts';
 
@@ -77,7 +78,7 @@ export async function measurePlanMemory({ root }: { root: string }): Promise<{ p
   const project = await openProject(root);
   await runPlan(project, 1);
   await project.keyturn.close();
-  return { peak_mb: process.resourceUsage().maxRSS / 1024 };
+  return { peak_mb: peakMb() };
 }
 
 export interface EditTimes {

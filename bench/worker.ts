@@ -1,55 +1,43 @@
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
-import { measureAgentRebuild, measureDispatches } from './agent.ts';
-import { callShare, measureCallers, measureProcesses } from './callers.ts';
-import { measureCapabilities } from './capability.ts';
-import { commitOnly, measureCommits } from './commit.ts';
-import { measureConsole } from './console.ts';
-import { measureRuns } from './governed.ts';
-import { measureGrowth } from './growth.ts';
-import { fill, measureChecks, measureVerify } from './ledger.ts';
-import { measureMcp } from './mcp.ts';
-import { measurePages } from './pages.ts';
-import { measurePasskeys } from './passkey.ts';
-import { layPlanMemory, measureEdit, measurePlanMemory, measurePlans, measureRewrites } from './plan.ts';
-import { measurePostgres } from './postgres.ts';
-import { measureService } from './service.ts';
-import { plainPart, proposingPart, servicePart } from './service-part.ts';
-import { measureWaiting, rejectEach } from './waiting.ts';
 
-/** What is measured in a process of its own, so that nothing that ran before disturbs it. */
+/**
+ * What is measured in a process of its own, so that nothing that ran before disturbs it. A process loads what its own job needs: what
+ * other jobs import, such as the driver of a browser, would count as memory of each job.
+ */
 const jobs = {
-  measureCommits,
-  commitOnly,
-  fill,
-  measureChecks,
-  measureVerify,
-  measureRuns,
-  measureCapabilities,
-  measurePasskeys,
-  measureCallers,
-  measureProcesses,
-  callShare,
-  measureGrowth,
-  measurePages,
-  measureWaiting,
-  measureMcp,
-  measureService,
-  servicePart,
-  plainPart,
-  proposingPart,
-  rejectEach,
-  measurePlans,
-  measureRewrites,
-  layPlanMemory,
-  measurePlanMemory,
-  measureEdit,
-  measureDispatches,
-  measureAgentRebuild,
-  measurePostgres,
-  measureConsole,
+  measureCommits: async () => (await import('./commit.ts')).measureCommits,
+  commitOnly: async () => (await import('./commit.ts')).commitOnly,
+  fill: async () => (await import('./ledger.ts')).fill,
+  measureChecks: async () => (await import('./ledger.ts')).measureChecks,
+  measureVerify: async () => (await import('./ledger.ts')).measureVerify,
+  measureRuns: async () => (await import('./governed.ts')).measureRuns,
+  measureCapabilities: async () => (await import('./capability.ts')).measureCapabilities,
+  measurePasskeys: async () => (await import('./passkey.ts')).measurePasskeys,
+  measureCallers: async () => (await import('./callers.ts')).measureCallers,
+  measureProcesses: async () => (await import('./callers.ts')).measureProcesses,
+  callShare: async () => (await import('./callers.ts')).callShare,
+  measureGrowth: async () => (await import('./growth.ts')).measureGrowth,
+  measurePages: async () => (await import('./pages.ts')).measurePages,
+  measureWaiting: async () => (await import('./waiting.ts')).measureWaiting,
+  measureMcp: async () => (await import('./mcp.ts')).measureMcp,
+  measureService: async () => (await import('./service.ts')).measureService,
+  servicePart: async () => (await import('./service-part.ts')).servicePart,
+  plainPart: async () => (await import('./service-part.ts')).plainPart,
+  proposingPart: async () => (await import('./service-part.ts')).proposingPart,
+  rejectEach: async () => (await import('./waiting.ts')).rejectEach,
+  measurePlans: async () => (await import('./plan.ts')).measurePlans,
+  measureRewrites: async () => (await import('./plan.ts')).measureRewrites,
+  layPlanMemory: async () => (await import('./plan.ts')).layPlanMemory,
+  measurePlanMemory: async () => (await import('./plan.ts')).measurePlanMemory,
+  measureEdit: async () => (await import('./plan.ts')).measureEdit,
+  measureDispatches: async () => (await import('./agent.ts')).measureDispatches,
+  measureAgentRebuild: async () => (await import('./agent.ts')).measureAgentRebuild,
+  measurePostgres: async () => (await import('./postgres.ts')).measurePostgres,
+  measureConsole: async () => (await import('./console.ts')).measureConsole,
 };
 
-export type Jobs = typeof jobs;
+type Loaders = typeof jobs;
+export type Jobs = { readonly [J in keyof Loaders]: Awaited<ReturnType<Loaders[J]>> };
 
 /**
  * A descriptor that leaked from the process that started the bench would be covered again in every sandbox. A user's terminal
@@ -74,5 +62,6 @@ function isOurs(fd: number): boolean {
 
 closeInherited();
 const [name, options] = process.argv.slice(2) as [keyof Jobs, string];
-const answer = await jobs[name](JSON.parse(options));
+const job: (options: never) => unknown = await jobs[name]();
+const answer = await job(JSON.parse(options) as never);
 process.stdout.write(JSON.stringify(answer ?? null));

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, parse, resolve } from 'node:path';
 import { build } from 'esbuild';
 import type { Jobs } from './worker.ts';
 
@@ -36,13 +36,17 @@ export async function openWorkshop(): Promise<Workshop> {
   };
 }
 
-/** As scripts/build.mjs makes dist/: one file, with the packages left outside. */
+/** As scripts/build.mjs makes dist/: what is imported by a call is a file of its own, loaded by that call. The packages stay outside. */
 export async function bundled(entry: string, outfile: string): Promise<string> {
+  const { dir, name, ext } = parse(outfile);
   await build({
     absWorkingDir: ROOT,
     entryPoints: [entry],
-    outfile,
+    outdir: dir,
+    entryNames: name,
+    outExtension: { '.js': ext },
     bundle: true,
+    splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'node20',
