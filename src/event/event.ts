@@ -261,7 +261,7 @@ const bodies = {
     account,
     /** The humans whose approvals stand behind it, with the roles that they have. */
     approvers,
-    /** That this human may approve; null where it only orders. */
+    /** That this human may approve; null where it only orders. The fold refuses an order that has one of the two alone. */
     decision: decision.nullable(),
     ...signed,
   })),
