@@ -21,6 +21,7 @@ export function proposal(entries = 1, proposer = 'planner', expires_at = NOT_SOO
       registry_digest: digest,
       effect: 'tool',
       tool: 'deploy',
+      tools: ['deploy'],
       approvals_needed: 1,
       proposer,
       proposer_kind: 'agent',

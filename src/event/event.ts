@@ -178,6 +178,11 @@ const bodies = {
     effect: z.enum(['tool', 'plan', 'mcp']),
     /** The tool, the id of the plan, or the server and its tool. */
     tool: title,
+    /** What a freeze of a tool can name to stop it: all tools that would run, those of a pipeline's steps too, and a plan by its id. */
+    tools: z
+      .array(title)
+      .min(1)
+      .max(limits.tools + 1),
     /** How many humans must sign. A plan that touches protected files needs two. */
     approvals_needed: z.int().min(1).max(policyLimits.seats),
     proposer: name,
@@ -261,7 +266,7 @@ const bodies = {
     account,
     /** The humans whose approvals stand behind it, with the roles that they have. */
     approvers,
-    /** That this human may approve; null where it only orders. */
+    /** That this human may approve; null where it only orders. The fold refuses an order that has one of the two alone. */
     decision: decision.nullable(),
     ...signed,
   })),

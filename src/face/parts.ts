@@ -164,6 +164,13 @@ export const runRecord = z
   })
   .meta({ id: 'run' });
 
+const choice = z.strictObject({
+  tool: name,
+  effect_digest: digest,
+  /** What a freeze of a tool can name to stop it: all tools that would run, and a plan by its id. */
+  tools: z.array(name).readonly(),
+});
+
 export const intent = z
   .strictObject({
     intent_id: id,
@@ -184,7 +191,7 @@ export const intent = z
     on_behalf_of: z.string().nullable(),
     actions: z.array(z.string()).readonly(),
     /** What the intent names: first what it asks for, then what a human may turn to after a failure. */
-    choices: z.array(z.strictObject({ tool: name, effect_digest: digest }).readonly()).readonly(),
+    choices: z.array(choice.readonly()).readonly(),
     replaces: id.nullable(),
     /** What a human proposed in its place, which ended it. */
     replaced_by: id.nullable(),

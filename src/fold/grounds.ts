@@ -159,7 +159,9 @@ function requireDelegated(rows: Rows, event: Event<'intent.delegated'>, at: stri
 
 /** With its own approval, if it is one, the order is for an intent that may be issued a capability now. */
 function requireOrderable(rows: Rows, event: Event<'order.given'>, at: string): void {
-  const { delegation, action, by, expires_at, approves_until } = event.body;
+  const { delegation, action, by, expires_at, approves_until, decision } = event.body;
+  if ((approves_until === null) !== (decision === null))
+    refuse('DECISION_MISSING', 'An order names a decision where it approves, and only there.');
   const before = intentOf(rows, event.subject);
   requireNotOwn(rows, approves_until !== null && isOwnRequest(before, by));
   const standing = standingIn(rows, next(before, event, at), at);

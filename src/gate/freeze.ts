@@ -52,22 +52,25 @@ function agentsOf(state: IntentState): string[] {
   return [state.proposer, ...user, ...state.delegates, ...granted.map(({ by }) => by)];
 }
 
+/** What the present attempt would run. */
+function toolsOf({ choices, tool, effect_digest }: IntentState): readonly string[] {
+  return choices.find((one) => one.tool === tool && one.effect_digest === effect_digest)!.tools;
+}
+
 export interface FreezeFacts {
   readonly freezes: readonly Freeze[];
   readonly tenant: string;
   readonly at: string;
   readonly isLiveKey: (name: string, key: string) => boolean;
-  /** What else runs besides what the state names. */
-  readonly tools?: readonly string[];
 }
 
 /** Only a break-glass of two humans for this attempt goes past a freeze, and only past one that they knew of. */
 export function frozenFor(state: IntentState, facts: FreezeFacts): Freeze | null {
-  const { freezes, tenant, at, isLiveKey, tools = [] } = facts;
+  const { freezes, tenant, at, isLiveKey } = facts;
   if (freezes.length === 0) return null;
   const since = breakGlassSince(state, at, isLiveKey);
   const known = (freeze: Freeze) => since !== null && Date.parse(freeze.at) <= Date.parse(since);
-  const about = { tenant, agents: agentsOf(state), tools: [state.tool, ...tools] };
+  const about = { tenant, agents: agentsOf(state), tools: toolsOf(state) };
   return freezeOf(
     freezes.filter((freeze) => !known(freeze)),
     about,

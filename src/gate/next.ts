@@ -172,7 +172,11 @@ function proposed({ subject, body }: Event<'intent.proposed'>, at: string): Inte
     account: body.account,
     on_behalf_of: body.on_behalf_of,
     actions: body.actions,
-    choices: [{ tool: body.tool, effect_digest: body.effect_digest }, ...body.alternates],
+    choices: [
+      { tool: body.tool, effect_digest: body.effect_digest, tools: body.tools },
+      // An alternate is the call of one tool.
+      ...body.alternates.map((one) => ({ ...one, tools: [one.tool] })),
+    ],
     replaces: body.replaces,
     replaced_by: null,
     receipt: body.receipt,

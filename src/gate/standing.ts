@@ -22,8 +22,6 @@ export interface Moment {
   /** When entries were last forgotten: what was proposed before may have run since. */
   readonly set_back_at: string | null;
   readonly authorities: Authorities;
-  /** The tools of a plan, besides the one that it is named after. */
-  readonly tools?: readonly string[];
   /** Its dispatch, where only the agent core may run it; left out for none. */
   readonly dispatched?: DispatchedIntent | null;
   readonly is_running?: boolean;
@@ -93,15 +91,9 @@ function nextStep(
   return not_dispatched ? 'dispatch' : 'run';
 }
 
-function freezeIn(state: IntentState, { now, tenant, freezes, authorities, tools }: Moment) {
+function freezeIn(state: IntentState, { now, tenant, freezes, authorities }: Moment): Freeze | null {
   const isLiveKey = (name: string, key: string) => isLive(authorities.principal(name), key);
-  return frozenFor(state, {
-    freezes,
-    tenant,
-    at: now.toISOString(),
-    isLiveKey,
-    ...(tools && { tools }),
-  });
+  return frozenFor(state, { freezes, tenant, at: now.toISOString(), isLiveKey });
 }
 
 type Counted = Pick<ApprovalsNow, 'counted' | 'lapsed'>;

@@ -5,9 +5,9 @@ import { journeyLimits } from '../limits.ts';
 import type { PlanSpec } from '../plan/spec.ts';
 import { refuse } from '../refusal.ts';
 import type { Asked, Context } from './context.ts';
-import type { Derived } from './derived.ts';
+import type { Derived, Effect } from './derived.ts';
 import { deriveMcpCall } from './mcp.ts';
-import { executorIn } from './reach.ts';
+import { executorIn, toolsOf } from './reach.ts';
 import { openEffect } from './sealed-effect.ts';
 import { deriveToolCall } from './tool.ts';
 
@@ -61,8 +61,16 @@ export async function openAsked({ store, memory }: Context, state: IntentState):
     effect: openEffect(bytes[1]),
   };
   requireTold(asked.envelope, state);
+  requireToolsTold(asked.effect, state);
   if (bytes[0].length + bytes[1].length <= journeyLimits.kept_question_bytes) memory.asked.set(key, asked);
   return asked;
+}
+
+/** Of the ledger alone a freeze of a tool is judged. A proposal that names other tools than its effect would go past one. */
+function requireToolsTold(effect: Effect, { choices, effect_digest }: IntentState): void {
+  const told = choices.find((one) => one.effect_digest === effect_digest)?.tools ?? [];
+  if (toolsOf(effect).join(' ') !== told.join(' '))
+    refuse('EFFECT_CHANGED', 'The ledger tells of other tools than the effect.');
 }
 
 async function deriveCall(

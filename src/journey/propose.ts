@@ -15,7 +15,7 @@ import type { Context } from './context.ts';
 import type { Derived, Effect } from './derived.ts';
 import { derive, openAsked } from './effect.ts';
 import { requireBounds } from './extent.ts';
-import { actionOf } from './reach.ts';
+import { actionOf, toolsOf } from './reach.ts';
 import { sealEffect } from './sealed-effect.ts';
 import { requireDeclaredUndo } from './undo.ts';
 
@@ -255,6 +255,7 @@ function proposed(
       registry_digest: first!.registry_digest,
       effect: envelope.effect.kind,
       tool: first!.name,
+      tools: toolsOf(first!.effect),
       approvals_needed: first!.approvals_needed,
       proposer: proposer.name,
       proposer_kind: proposer.kind,

@@ -1,14 +1,5 @@
 import type { Digest } from '../canonical/digest.ts';
-import { freezeWords } from '../gate/freeze.ts';
-import {
-  approvedNow,
-  type Denial,
-  lostBy,
-  lostOrder,
-  type Moment,
-  type Standing,
-  standingOf,
-} from '../gate/standing.ts';
+import { approvedNow, type Denial, lostBy, lostOrder, type Moment, type Standing } from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
 import { requireExecutor } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
@@ -18,13 +9,13 @@ import { provenState } from './audit.ts';
 import { breakGlassHolds } from './break-glass.ts';
 import { momentOf, refuseDenied } from './check.ts';
 import type { Context } from './context.ts';
-import type { Derived, Effect, Prepared } from './derived.ts';
+import type { Derived, Prepared } from './derived.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { requireBounds } from './extent.ts';
 import { type AskedToRun, capabilityFor, type Issue, type Looking } from './issue.ts';
 import type { Presented, UsableCapability } from './present.ts';
 import { provenDispatch } from './prove-agent.ts';
-import { secretsIn, toolsOf } from './reach.ts';
+import { secretsIn } from './reach.ts';
 import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
 import { seenOf } from './seen.ts';
 
@@ -67,7 +58,6 @@ export async function makeReady(
   const { state } = standing;
   const { issue, capability } = await capabilityFor(context, about, presented ?? {}, looking);
   requireStillCounted(standing, capability, moment);
-  requireToolsFree(state, asked.effect, moment);
 
   const { recorded } = capability;
   const principal = authorities.principal(recorded.by) ?? refuse('PRINCIPAL_UNKNOWN');
@@ -125,10 +115,4 @@ function requireStillCounted(
     lostOrder(recorded, authorities, now.toISOString()) ??
     lostBy(recorded.issued.approvers, standing, authorities);
   if (lost) throw lost;
-}
-
-/** A plan can use more tools than the one that it is named after. */
-export function requireToolsFree(state: IntentState, effect: Effect, moment: Moment): void {
-  const { freeze } = standingOf(state, { ...moment, tools: toolsOf(effect) });
-  if (freeze) refuse('FROZEN', freezeWords(freeze));
 }

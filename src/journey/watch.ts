@@ -11,7 +11,6 @@ import { provenState } from './audit.ts';
 import { breakGlassHolds } from './break-glass.ts';
 import type { Context } from './context.ts';
 import { conditionBroken, type UsableCapability } from './present.ts';
-import { toolsOf } from './reach.ts';
 import { type Matter, type Ruling, rule } from './rules.ts';
 import { Cancelled, isRunAskedToStop } from './run-words.ts';
 
@@ -74,7 +73,7 @@ function unreadable(error: unknown): Violation {
 }
 
 async function violationNow(context: Context, watched: Watched, since_ms: number): Promise<Violation | null> {
-  const { capability, effect } = watched;
+  const { capability } = watched;
   const proven = await provenState(context, watched.state.intent_id);
   const state = requireClaim(context, watched, proven?.state ?? null);
   const { system, authorities } = proven!;
@@ -83,7 +82,7 @@ async function violationNow(context: Context, watched: Watched, since_ms: number
   const { freezes, set_back_at } = system;
   const { tenant } = context.store;
   const moment = { now, ledger_at: null, tenant, freezes, set_back_at, authorities };
-  const { freeze } = standingOf(state, { ...moment, tools: toolsOf(effect) });
+  const { freeze } = standingOf(state, moment);
   if (freeze) return by(new Refusal('FROZEN', freezeWords(freeze)));
   if (isRevokedExecutor(system, context.executor_key().public_key))
     return by(new Refusal('EXECUTOR_REVOKED'));

@@ -15,7 +15,6 @@ import { requireBounds } from './extent.ts';
 import { decideIssue } from './issue.ts';
 import { provenDispatch } from './prove-agent.ts';
 import { secretsIn } from './reach.ts';
-import { requireToolsFree } from './ready.ts';
 import { requireAllowed, rule } from './rules.ts';
 import { termsOf } from './terms.ts';
 
@@ -92,7 +91,6 @@ async function askRun(
   const is_here = isForThisHost(context, system, orderAudience(context, system, asked.effect));
   if (is_here) requireExecutor(system, context.executor_key().public_key);
   if (standing.not_dispatched) refuseDenied(standing.not_dispatched);
-  requireToolsFree(state, asked.effect, moment);
   requireBounds(context, asked.envelope, asked.effect);
   const terms = termsOf(context, {}, state, asked, now);
   const matter = { principal, delegated: false, state, ...asked, system, authorities, now };

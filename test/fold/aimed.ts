@@ -199,7 +199,9 @@ function ofPeople(): Aimed[] {
   const tokens = Array.from({ length: limits.tokens + 1 }, (_, n) =>
     tokenAdded('planner', id(60 + n), 'ada'),
   );
+  const of_ada = { proposer: 'ada', proposer_kind: 'human', ...signedBy('ada') } as const;
   return [
+    { code: 'SELF_APPROVAL', events: [...begins(), proposed(A, of_ada), granted(A, 'ada')] },
     { code: 'LAST_HUMAN', events: [...governance('ada'), proposed(A), revoked('ada', 'ada')] },
     { code: 'CREDENTIAL_TOO_MANY', events: [...begins(), proposed(A), ...keys] },
     { code: 'TOKEN_TOO_MANY', events: [...begins(), proposed(A), ...tokens] },

@@ -144,6 +144,7 @@ export function lived(): Event[] {
     replacedBy(id(33), id(34), 'ada'),
     ...planRun(id(8), id(18)),
     ...denials(id(9)),
+    ...turned(id(35), id(19)),
     ...others(),
   ];
   return [
@@ -200,6 +201,19 @@ export function planRun(subject: string, execution_id: string, ordinal = 6): Eve
     act('backups.expired', subject, { execution_id, bytes: 1, gives_up_undo: false, reason: 'full' }, 'ada'),
   ];
 }
+
+/** One signature approves and orders it. */
+function turned(subject: string, execution_id: string): Event[] {
+  return [
+    proposed(subject),
+    ...issued(subject, 'bo', { approves_until: timeOf(86_400), ordinal: 7, ...by('bo', ['ops']) }),
+    claimed(subject, execution_id, 1, { decision: decisionFor(claimBy('bo', subject)) }),
+    finished(subject, execution_id, 'success'),
+  ];
+}
+
+const claimBy = (name: string, subject: string) =>
+  ({ kind: 'execution.claimed', subject, by: name, policy: POLICY }) as const;
 
 const no = (kind: EventKind, subject: string) => ({
   reason_code: 'POLICY_DENIED' as const,

@@ -1,4 +1,4 @@
-import { type Event, isSigned, type SignedKind } from '../../src/event/event.ts';
+import { type Event, isSigned, parseEvent, type SignedKind } from '../../src/event/event.ts';
 import { type OpenKey, signerOf } from '../../src/identity/act.ts';
 import { signFact } from '../../src/identity/fact.ts';
 import { isReasonCode } from '../../src/refusal.ts';
@@ -66,6 +66,23 @@ function otherValues(value: unknown): unknown[] {
   const ms = /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
   if (!Number.isNaN(ms)) return [-86_400_000, 3_600_000].map((off) => new Date(ms + off).toISOString());
   return [];
+}
+
+/** What else this member of this event could say: nothing, too, where its kind allows that. */
+function editsOfMember(event: Event, name: string, value: unknown): Event[] {
+  const others = otherValues(value).map((next) => withMember(event, name, next));
+  const none = withMember(event, name, null);
+  const may_be_none = name !== 'subject' && value !== null && isEvent(none);
+  return may_be_none ? [...others, none] : others;
+}
+
+function isEvent(event: Event): boolean {
+  try {
+    parseEvent(event);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** With the real keys of those it says signed it. */
@@ -141,9 +158,7 @@ export function mutant(events: readonly Event[], [what, at, other, how]: readonl
 
 /** Every edit of one member, signed again with the real keys of those it says signed it; and the first one as it stands. */
 export function editsOf(event: Event): Event[] {
-  const changed = membersOf(event).flatMap(([name, value]) =>
-    otherValues(value).map((next) => withMember(event, name, next)),
-  );
+  const changed = membersOf(event).flatMap(([name, value]) => editsOfMember(event, name, value));
   return [...changed.map((one, n) => signedAgain(one, n)), ...changed.slice(0, 1)];
 }
 
@@ -163,7 +178,7 @@ function withMember(event: Event, name: string, next: unknown): Event {
 function edited(event: Event, other: number, how: number): Event {
   const members = membersOf(event);
   const [name, value] = members[other % members.length] ?? ['subject', 'ada'];
-  const values = otherValues(value);
-  const changed = withMember(event, name, values[(how >> 1) % values.length] ?? 'eve');
+  const edits = editsOfMember(event, name, value);
+  const changed = edits[(how >> 1) % edits.length] ?? withMember(event, name, 'eve');
   return how % 5 > 0 ? signedAgain(changed, how >> 1) : changed;
 }

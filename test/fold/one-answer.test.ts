@@ -9,7 +9,7 @@ import { expectOneAnswer, JUDGES } from './one-answer.ts';
 import { proofOf } from './proofs.ts';
 
 /** The decision stands beside what was signed. */
-const decidedBy = (event: Event<'approval.granted'>, decision: string): Event =>
+const decidedBy = (event: Event<'approval.granted' | 'order.given'>, decision: string | null): Event =>
   ({ ...event, body: { ...event.body, decision } }) as Event;
 
 const { deepVerifiedWith, committed, adopted, rebuilt } = JUDGES;
@@ -42,6 +42,15 @@ describe('commit, copy, rebuild, deep verification and proof', () => {
         expect(await judge(events, objectsOf(good))).toEqual({ seq, code });
       expect(await proofOf(events, rest.subject)).not.toBeNull();
     }
+  });
+
+  it('refuse an order that approves and names no decision', async () => {
+    const good = lived();
+    const seq = good.findIndex(({ kind, body }) => kind === 'order.given' && body.approves_until !== null);
+    const events = good.with(seq, decidedBy(good[seq] as Event<'order.given'>, null));
+    for (const judge of Object.values(JUDGES))
+      expect(await judge(events, objectsOf(good))).toEqual({ seq, code: 'DECISION_MISSING' });
+    expect(await proofOf(events, good[seq]!.subject)).toBe('DECISION_MISSING');
   });
 
   it('refuse a refusal with another answer of the policies, where they have the decision', async () => {

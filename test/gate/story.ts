@@ -43,6 +43,7 @@ export function proposed(over: Partial<Body<'intent.proposed'>> = {}): IntentEve
     ...digests,
     effect: 'tool' as const,
     tool: 'backup',
+    tools: [over.tool ?? 'backup'],
     approvals_needed: 1,
     ...who,
     proposer_signature: null,

@@ -2,28 +2,49 @@ import { describe, expect, it } from 'vitest';
 import { intentFacts } from '../../src/agent/intent.ts';
 import { ordering } from '../../src/console/order.ts';
 import { approvalOf } from '../../src/console/words.ts';
+import type { IntentState } from '../../src/gate/state.ts';
+import type { Context } from '../../src/journey/context.ts';
+import { openAsked } from '../../src/journey/effect.ts';
 import type { Principal, Signer } from '../../src/keyturn.ts';
-import { agent, authority, human } from './authority.ts';
+import type { Refusal } from '../../src/refusal.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { writeRegistry } from '../support/project.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { runSeen } from '../support/seen.ts';
+import { AUTHORITY_TOOLS, agent, authority, human, yes } from './authority.ts';
 import { planOf, specOf } from './plan-story.ts';
 
 /** Where an intent stands is one value: whatever tells of it, tells the same. */
 
 const HOUR = 3_600_000;
 
+const FILE = {
+  ...{ action_id: 'A1', action_type: 'FILE_CREATE', target: 'Makefile' },
+  operation: { type: 'create', content: 'all:\n' },
+};
+
 /** A plan that writes what runs later needs two humans: bob signs for ten minutes, and eve for longer. */
-async function needsTwo() {
+const needsTwo = () => proposedPlan(FILE);
+
+const GREETS = `${AUTHORITY_TOOLS}pipelines:
+  - { name: greet, summary: Says hello., steps: [{ tool: say, arguments: { word: hello } }] }
+`;
+const STEP = {
+  ...{ action_id: 'A1', action_type: 'PIPELINE_RUN', target: 'greet', reversible: false },
+  operation: { type: 'pipeline_run', pipeline: 'greet' },
+};
+
+/** Proposed by an agent, in a project of three humans. */
+async function proposedPlan(action: object) {
   const time = { ms: Date.parse('2026-03-02T10:00:00.000Z') };
   const now = () => new Date(time.ms);
   const p = await authority(now);
   const [bob, eve] = [await human(p, 'bob'), await human(p, 'eve')];
   const scout = await agent(p, 'scout');
-  const create = {
-    ...{ action_id: 'A1', action_type: 'FILE_CREATE', target: 'Makefile' },
-    operation: { type: 'create', content: 'all:\n' },
-  };
+  writeRegistry(p.root, GREETS);
   const { intent_id, hash } = await p.keyturn.intents.propose({
     declared_goal: 'Build it.',
-    effect: { kind: 'plan', ...(await specOf(p, planOf([create]))) },
+    effect: { kind: 'plan', ...(await specOf(p, planOf([action]))) },
     signer: scout,
   });
   const sign = (signer: Signer, ttl_s = 86_400) =>
@@ -31,7 +52,7 @@ async function needsTwo() {
   return { ...p, bob, eve, now, time, sign, intent: { intent_id, hash } };
 }
 
-type Team = Awaited<ReturnType<typeof needsTwo>>;
+type Team = Awaited<ReturnType<typeof proposedPlan>>;
 
 const WORDS = ['waiting', 'approval expired', 'approved'] as const;
 
@@ -71,6 +92,24 @@ async function readings({ keyturn, intent, now }: Team) {
   };
 }
 
+const codeOf = (act: Promise<unknown>): Promise<string | null> =>
+  act.then(
+    () => null,
+    (error: Refusal) => error.code,
+  );
+
+/** What each act of ada on the intent would be refused with; null for one that is done. */
+async function acts({ keyturn, ada, intent }: Team) {
+  const { intents } = keyturn;
+  const what_if = await intents.whatIf({ ...intent, by: 'ada', act: 'turn' });
+  return {
+    what_if: what_if.code,
+    offer: await codeOf(intents.offer({ ...intent, by: 'ada' })),
+    run: await codeOf(runSeen(keyturn, { ...intent, confirm: yes })),
+    grant: await codeOf(intents.grant({ ...intent, signer: ada })),
+  };
+}
+
 /** Whether the agent core would go on, for a user who is none of the approvers. */
 async function agentCore(
   keyturn: Team['keyturn'],
@@ -99,6 +138,39 @@ const LOST: Record<string, [(t: Team) => Promise<unknown>, string, { bob: boolea
 };
 
 const wanted = (is: boolean) => ({ needs: is, next: is, console: is });
+
+describe('where an intent stands whose pipeline uses a tool', () => {
+  it('is one answer while that tool is frozen, and after it', async () => {
+    const t = await proposedPlan(STEP);
+    await t.sign(t.bob);
+    const { scope, name } = { scope: 'tool', name: 'say' } as const;
+    await t.keyturn.system.freeze({ scope, name, reason: 'odd', signer: t.ada });
+    const code = 'FROZEN';
+    expect(await readings(t)).toMatchObject({ code, status: ['ungranted'], status_codes: [code] });
+    expect(await acts(t)).toEqual({ what_if: code, offer: code, run: code, grant: code });
+    await t.keyturn.system.unfreeze({ scope, name, reason: 'it was nothing', signer: t.ada });
+    expect(await readings(t)).toMatchObject({ code: 'ORDER_MISSING', status: ['ungranted'] });
+    expect(await acts(t)).toEqual({ what_if: null, offer: null, run: 'ORDER_MISSING', grant: null });
+    expect(await readings(t)).toMatchObject({ code: null, status: ['approved'] });
+    t.time.ms += 1000;
+    await t.keyturn.system.freeze({ scope, name, reason: 'odd', signer: t.ada });
+    expect(await readings(t)).toMatchObject({ code, status: ['ungranted'], status_codes: [code] });
+    expect((await acts(t)).run).toBe(code);
+  });
+
+  it('is refused where the proposal names other tools than its effect', async () => {
+    const { keyturn, intent } = await proposedPlan(STEP);
+    const state = await keyturn.intents.get({ intent_id: intent.intent_id });
+    const choices = state.choices.map((one) => ({ ...one, tools: [state.tool] }));
+    const [path, clock] = [keyturn.layout.store, () => new Date()];
+    const store = await openSqliteStore({ path, tenant: 'default', clock, mode: 'read' });
+    const context = { store, memory: { asked: new Map() } } as unknown as Context;
+    const opened = (told: object) => openAsked(context, { ...state, ...told } as IntentState);
+    expect((await opened({})).effect.kind).toBe('plan');
+    await expectRefusal('EFFECT_CHANGED', () => opened({ choices }));
+    await store.close();
+  });
+});
 
 describe('where an intent stands that two humans have to approve', () => {
   it.each(Object.entries(LOST))('is one answer where one approval is %s', async (_, [lose, code, can]) => {

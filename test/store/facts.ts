@@ -202,6 +202,7 @@ export function proposed(
       registry_digest: DIGEST,
       effect: 'tool',
       tool: 'deploy',
+      tools: [over.tool ?? 'deploy'],
       approvals_needed: 1,
       proposer: 'planner',
       proposer_kind: 'agent',
