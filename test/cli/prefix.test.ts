@@ -136,7 +136,7 @@ describe('the beginning of an id', () => {
     );
     const refused = await scene.run('object', 'erase', hash.slice(0, 6), '--preview');
     expectError('ID_AMBIGUOUS', refused);
-    expect(refused.stderr).toContain(`${like} (1 bytes)`);
+    expect(refused.stderr).toContain(`${like} (1 byte)`);
     expect(refused.stderr).toMatch(new RegExp(`${hash} \\(\\d{3} bytes\\)`));
     sqlite(file, (db) => db.exec(`DELETE FROM object WHERE digest = '${like}'`));
   });
