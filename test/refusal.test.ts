@@ -48,6 +48,10 @@ describe('the registry of reason codes', () => {
     expect(found).toEqual([]);
   });
 
+  it('an unknown execution is looked for in the list that has executions', () => {
+    expect(explain('EXECUTION_NOT_FOUND').advice).toContain('`keyturn runs`');
+  });
+
   it('an unknown name is no code, and neither is a name that every object has', () => {
     expect(isReasonCode('HASH_MISMATCH')).toBe(true);
     expect(isReasonCode('hash_mismatch')).toBe(false);

@@ -14,11 +14,13 @@ const JOURNEY = `
 The journey:
   keyturn init                                  make this folder a project
   keyturn propose --tool greet --arg name=Ada   an agent: what is wanted
+  keyturn turn                                  a human: one look, one passphrase, and it runs once
+  keyturn ledger verify                         an auditor: what happened
+
+What turn does, in steps:
   keyturn review                                a human: look, and approve
   keyturn grant ID                              a human: order one run, within narrow bounds
-  keyturn run ID HASH                           once
-  keyturn turn ID                               all three, with one look and one passphrase
-  keyturn ledger verify                         an auditor: what happened`;
+  keyturn run ID HASH                           once`;
 
 /**
  * The command parser, with no command loaded. Where the first word names a command or a group, only that one is declared: to

@@ -69,7 +69,7 @@ export const pages: readonly OptionSpec[] = [
   { flags: '--limit <n>', about: 'at most this many; 50 unless told' },
   { flags: '--cursor <text>', about: 'go on where the page before ended' },
 ];
-/** What a list that shows goals is withText for. */
+/** What a list that shows goals takes, too. */
 export const withText: OptionSpec = {
   flags: '--text <text>',
   about: 'only where goal, tool or proposer hold this text',

@@ -35,9 +35,9 @@ export const reasonCode = code as z.ZodType<string> as z.ZodType<ReasonCode>;
 export const kind = z.enum(['human', 'agent']);
 /** An Ed25519 key in base64, or the SPKI of a passkey. */
 export const publicKey = z.string();
-/** How many rows a page of a list has unless told, and at most; and where it goes on. */
 /** What a list is searched for: a part of a text, in any case. */
 export const searched = z.string().min(1).max(fieldLimits.line_chars).optional();
+/** How many rows a page of a list has unless told, and at most; and where it goes on. */
 export const page = {
   /** At this time or later; before this time. */
   since: time.optional(),

@@ -1,3 +1,4 @@
+import { counted } from '../canonical/counted.ts';
 import { isDigestBeginning } from '../canonical/digest.ts';
 import { isIdBeginning } from '../canonical/uuid.ts';
 import type { Run } from '../gate/state.ts';
@@ -47,7 +48,7 @@ async function objectLike({ store }: Context, beginning: string): Promise<string
     refuseAmbiguous(
       'objects',
       beginning,
-      found.map(({ digest, bytes }) => [digest, `${bytes} bytes`]),
+      found.map(({ digest, bytes }) => [digest, counted(bytes, 'byte')]),
     );
   return (
     found[0]?.digest ??

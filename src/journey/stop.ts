@@ -42,7 +42,7 @@ async function requireGoing(context: Context, execution_id: string): Promise<InD
   const known = (await context.store.find('execution', execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
   const { state, is_lost } = await lostOrNot(context, await requireIntent(context, known.intent_id));
   const last = state.runs.at(-1)!;
-  // What is gone watches nothing: a stop would be taken down, and never be seen.
+  // A process that is gone does not watch its run: a stop would be recorded, and end nothing.
   if (is_lost && last.execution_id === execution_id)
     refuse('RUN_IN_DOUBT', 'The process of the run is gone, so nothing is left to stop.', { execution_id });
   const life = lifeOf(context, last.execution_id, last.executor);

@@ -45,12 +45,14 @@ export async function approveOne(
   });
 }
 
+const NOT_THE_ID = 'What was typed is not the exact id.';
+
 /** The hash of an intent that is pending and not approved, and about which the queue says one thing only. */
 async function requirePending(queue: QueueFolder, id: string): Promise<string> {
-  if (!isUuid(id)) refuse('CONFIRMATION_WRONG');
+  if (!isUuid(id)) refuse('CONFIRMATION_WRONG', NOT_THE_ID);
   const approved = (await readLines(queue.approved, intentForm, id)) ?? [];
   const pending = (await readLines(queue.pending, intentForm, id)) ?? [];
-  const hash = onlyHash(pending, 'pending.jsonl') ?? refuse('CONFIRMATION_WRONG');
+  const hash = onlyHash(pending, 'pending.jsonl') ?? refuse('CONFIRMATION_WRONG', NOT_THE_ID);
   if (approved.length > 0) refuse('ALREADY_APPROVED');
   return hash;
 }

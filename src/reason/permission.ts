@@ -37,7 +37,7 @@ export const permissionReasons = {
   ],
   CONFIRMATION_WRONG: [
     3014,
-    'What was typed is not the exact id.',
+    'What was typed is not what the question asks for.',
     'Nothing was done. Type what the question asks for, as the screen shows it.',
   ],
   LANE_FORBIDDEN: [

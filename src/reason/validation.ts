@@ -145,7 +145,7 @@ export const validationReasons = {
   EXECUTION_NOT_FOUND: [
     1063,
     'There is no execution with this id.',
-    'Run `keyturn status` to see the executions.',
+    'Run `keyturn runs` to see the executions.',
   ],
   CODE_UNKNOWN: [
     1064,

@@ -1,3 +1,4 @@
+import { counted } from '../canonical/counted.ts';
 import type { Body, EventKind } from '../event/event.ts';
 import { type HumanAssurance, proofAssurance } from '../identity/assurance.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -105,7 +106,7 @@ const WORDS: Words = {
     `${by} stopped the execution ${execution_id}: ${reason}`,
   'violation.detected': ({ execution_id, reason_code, revoked }) =>
     `!!! VIOLATION during the execution ${execution_id}: ${because(reason_code)} ` +
-    `${revoked.length} outstanding capabilities were revoked`,
+    `${counted(revoked.length, 'outstanding capability', 'outstanding capabilities')} ${revoked.length === 1 ? 'was' : 'were'} revoked`,
   'execution.finished': ({ execution_id, result, exit_code, reason_code }) =>
     `the execution ${execution_id} ended: ${result}${exit_code === null ? '' : `, exit code ${exit_code}`}` +
     `${reason_code === null ? '' : `, ${because(reason_code)}`}`,

@@ -41,6 +41,16 @@ const READ_ME = {
 const DONE_BEFORE = 'This was done before in this conversation, and nothing was done now.\n';
 
 describe('a conversation', () => {
+  it('goes on by the beginning of the id that it got, and by the whole name that it was given', async () => {
+    const ask = (...more: string[]) => run('agent', 'ask', 'append a notebook line', ...more);
+    const { id } = conversationIn(await ask());
+    expect(conversationIn(await ask('--correlation', id.slice(0, 8))).id).toBe(id);
+    expect(conversationIn(await ask('--correlation', 'chat-17')).id).toBe('chat-17');
+    expect(conversationIn(await ask('--correlation', 'chat-1')).id).toBe('chat-1');
+    expect(conversationIn(await ask('--correlation', 'cafe')).id).toBe('cafe');
+    expect(conversationIn(await ask('--correlation', 'cafe-1')).id).toBe('cafe-1');
+  });
+
   it('a goal, one question, a prompt, a yes, a run, and its undo', async () => {
     const { written } = place();
     const asked = await run('agent', 'ask', 'append a notebook line', '--correlation', 'talk-1');

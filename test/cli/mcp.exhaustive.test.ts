@@ -65,7 +65,7 @@ describe('the commands of the MCP gate', () => {
         /^odd +accepted +1 +SHADOW: 1 pass without an approval +alice/m,
       );
       expect((await scene.run('status')).stdout).toContain(
-        'SHADOW MODE: 1 tools of the MCP server odd pass WITHOUT AN APPROVAL',
+        'SHADOW MODE: 1 tool of the MCP server odd passes WITHOUT AN APPROVAL',
       );
     },
   );

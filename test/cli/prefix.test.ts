@@ -136,7 +136,7 @@ describe('the beginning of an id', () => {
     );
     const refused = await scene.run('object', 'erase', hash.slice(0, 6), '--preview');
     expectError('ID_AMBIGUOUS', refused);
-    expect(refused.stderr).toContain(`${like} (1 bytes)`);
+    expect(refused.stderr).toContain(`${like} (1 byte)`);
     expect(refused.stderr).toMatch(new RegExp(`${hash} \\(\\d{3} bytes\\)`));
     sqlite(file, (db) => db.exec(`DELETE FROM object WHERE digest = '${like}'`));
   });
@@ -235,7 +235,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   'submit --hash': 'what was reviewed elsewhere, compared in full',
   'simulation register --digest': 'what was looked at, compared in full',
   'simulation activate --digest': 'what was looked at, compared in full',
-  'agent ask --correlation': 'the id of a new conversation, or the whole one of an old one',
+  'agent ask --correlation': 'shown in test/cli/agent.exhaustive.test.ts; what fits none is the name of a new one',
   'runs --executor': 'shown in test/cli/list-runs.test.ts',
   'credential add --key': 'shown in test/cli/passkey.exhaustive.test.ts',
   'executor add [key]': 'a key that is not known here yet',

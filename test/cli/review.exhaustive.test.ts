@@ -154,6 +154,30 @@ describe('review', () => {
   });
 });
 
+describe('a flood of proposals', () => {
+  const other = fileFolder();
+
+  it('is counted by proposer before the first question, and s skips the rest of one proposer', async () => {
+    const flooded = await makeProject(other);
+    for (const name of ['Ada', 'Bo', 'Cy']) await flooded.propose('greet', { name });
+    const last = await flooded.inside((keyturn) => {
+      const effect = { kind: 'tool' as const, tool: 'fail', arguments: {} };
+      return keyturn.intents.propose({ declared_goal: 'Mine.', effect, signer: flooded.alice });
+    });
+    const { screen, stdout } = await flooded.talk(
+      ['review'],
+      [QUESTION, 's'],
+      [QUESTION, 'r no'],
+      [PASSPHRASE_QUESTION, PASSPHRASE],
+    );
+    expect(screen).toMatch(/^4 intents wait for a human:\n {2}3 by bot \(by name only\)\n {2}1 by alice\n/);
+    expect(screen.match(/\[\d of 4\]/g)).toEqual(['[1 of 4]', '[4 of 4]']);
+    expect(stdout).toBe('[OK] Reviewed: 0 approved, 1 rejected, 3 skipped\n');
+    const { intents } = await flooded.inside((keyturn) => keyturn.intents.list({ status_word: 'rejected' }));
+    expect(intents.map(({ intent_id }) => intent_id)).toEqual([last.intent_id]);
+  });
+});
+
 describe('the screen', () => {
   const seen = async (words: string[], columns: number) => {
     const session = inTerminal(words, { cwd: folder, columns, rows: 200 });

@@ -13,6 +13,8 @@ const SEVERAL = 'one sitting of a human: the outputs of several verbs';
 const STREAM = 'no answer, but what is told until the process ends';
 const FILES = 'about files of another program on this host';
 const OFFLINE = 'works without a project';
+const BOTH =
+  'in a project the output of `ledger.entries`; a file has no project to ask, and what was verified and the story stand beside its entries';
 
 /** The commands whose `--json` is not the output of a verb, and why. docs/cli.md has the same in its chapter about JSON. */
 const OWN: Readonly<Record<string, string>> = {
@@ -31,7 +33,7 @@ const OWN: Readonly<Record<string, string>> = {
   attenuate: OFFLINE,
   explain: OFFLINE,
   completion: OFFLINE,
-  'ledger show': OFFLINE,
+  'ledger show': BOTH,
   review: SEVERAL,
   turn: SEVERAL,
   hook: FILES,

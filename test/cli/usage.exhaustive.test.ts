@@ -17,6 +17,10 @@ describe('help', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const { name } of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name.split(' ')[0]}\\b`, 'm'));
     expect(stdout).toMatch(/^ {2}lane\b/m);
+    // The short way stands in the journey, before its steps.
+    expect(stdout).toMatch(
+      /\n {2}keyturn propose [^\n]+\n {2}keyturn turn [^]*\nWhat turn does, in steps:\n/,
+    );
   });
 
   it('without words it says how to begin, or in a project what needs a human', async () => {

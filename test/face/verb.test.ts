@@ -48,7 +48,7 @@ describe('a request to a verb', () => {
 });
 
 describe('an answer of a verb', () => {
-  it('is what the schema says, for each verb of intents', async () => {
+  it('is what the schema says, from a proposal to its withdrawal or rejection', async () => {
     const p = await authority();
     const scout = await agent(p, 'scout');
     const { intents } = p.keyturn;

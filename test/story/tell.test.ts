@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { storyLines } from '../../src/cli/story.ts';
 import { storyInFile } from '../../src/journey/story.ts';
 import { type Absence, type ReadObject, tellEntries, tellIntent } from '../../src/story/tell.ts';
+import { entrySentence } from '../../src/story/words.ts';
 import { authority, granted, yes } from '../journey/authority.ts';
 import { entriesAbout, objectOf } from '../support/ledger.ts';
 import type { Project } from '../support/project.ts';
@@ -30,6 +31,15 @@ const readerOf =
     objectOf(keyturn, digest);
 
 const now = new Date();
+
+it('one capability that was revoked is counted as one', () => {
+  const said = (revoked: readonly string[]) => {
+    const body = { execution_id: 'x', reason_code: 'FROZEN', revoked };
+    return entrySentence({ kind: 'violation.detected', body } as never);
+  };
+  expect(said(['a'])).toMatch(/ 1 outstanding capability was revoked$/);
+  expect(said(['a', 'b'])).toMatch(/ 2 outstanding capabilities were revoked$/);
+});
 
 describe('the story of an intent', () => {
   it('says what became of each order and each run, as their lists do', async () => {

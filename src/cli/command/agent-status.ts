@@ -1,10 +1,10 @@
+import { counted } from '../../canonical/counted.ts';
 import { visible } from '../../canonical/visible.ts';
 import { type ConversationStatus, parseDuration, type Request, type Result } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { type ConversationAnswer, nextCommand } from '../conversation.ts';
-import { counted } from '../counted.ts';
 import { actAs, whoActs } from '../human.ts';
 import { filledPage, pageLines } from '../list-page.ts';
 import { listLines } from '../list-table.ts';

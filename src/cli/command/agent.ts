@@ -1,3 +1,4 @@
+import { isIdBeginning, isUuid } from '../../canonical/uuid.ts';
 import { visible } from '../../canonical/visible.ts';
 import type { Result } from '../../keyturn.ts';
 import { isReasonCode, type ReasonCode, Refusal, refuse, remarks } from '../../refusal.ts';
@@ -22,10 +23,11 @@ export function ask(call: Call): Promise<Answer> {
   const { correlation, thread, language, packet } = call.options;
   return writing(call, async (keyturn) => {
     const user_id = await userOf(keyturn, call);
+    const correlation_id = correlation && (await conversationMeant(keyturn, correlation));
     const turn = await (await spokenBy(keyturn, user_id)).ask({
       user_id,
       utterance,
-      ...(correlation !== undefined && { correlation_id: correlation }),
+      ...(correlation_id !== undefined && { correlation_id }),
       ...(thread !== undefined && { thread_id: thread }),
       ...(language !== undefined && { language }),
     });
@@ -104,6 +106,21 @@ export function undo(call: Call): Promise<Answer> {
     const user_id = await userOf(keyturn, call);
     return told(call, keyturn, await (await spokenBy(keyturn, user_id)).undo({ correlation_id, user_id }));
   });
+}
+
+/**
+ * A caller may name a new conversation as it likes, so what fits none is its name. Only an id that Keyturn made is meant by its beginning:
+ * `chat-1` is not the beginning of `chat-17`.
+ */
+async function conversationMeant(keyturn: Opened, typed: string): Promise<string> {
+  if (!isIdBeginning(typed)) return typed;
+  try {
+    const id = await meantBy(keyturn, 'conversation', typed);
+    return isUuid(id) ? id : typed;
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'AGENT_TRANSITION_ILLEGAL') return typed;
+    throw error;
+  }
 }
 
 /** Whose words these are. The core asks the policies whether that user may. */

@@ -1,8 +1,8 @@
+import { counted } from '../../canonical/counted.ts';
 import { visible } from '../../canonical/visible.ts';
 import { type Keyturn, parseDuration, type Request, type Result as Verbs } from '../../keyturn.ts';
 import { explain, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
-import { counted } from '../counted.ts';
 import { type Possible, possible, signAsked, whoActs } from '../human.ts';
 import { showAll } from '../pager.ts';
 import { reading, writingHere } from '../project.ts';

@@ -1,10 +1,10 @@
+import { counted } from '../../canonical/counted.ts';
 import { decodeUtf8 } from '../../canonical/json.ts';
 import { visible } from '../../canonical/visible.ts';
 import type { PlanSpec, Signer, Result as Verb } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
-import { counted } from '../counted.ts';
 import { drawShown } from '../draw.ts';
 import { actAs, provenBy, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';

@@ -1,9 +1,9 @@
+import { counted } from '../../canonical/counted.ts';
 import { visible } from '../../canonical/visible.ts';
 import type { PolicyProblem, Result as Verb } from '../../keyturn.ts';
 import { limits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
-import { counted } from '../counted.ts';
 import { drawShown } from '../draw.ts';
 import { type Drawing, folded } from '../fold.ts';
 import { actAs, whoActs } from '../human.ts';

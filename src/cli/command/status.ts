@@ -1,10 +1,10 @@
+import { counted } from '../../canonical/counted.ts';
 import { visible } from '../../canonical/visible.ts';
 import { type Freeze, freezeWords, hasNoExecutor, isUnserved, type Result } from '../../keyturn.ts';
 import { cliLimits, journeyLimits } from '../../limits.ts';
 import { explain, type ReasonCode } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval, resumeCommand } from '../conversation.ts';
-import { counted } from '../counted.ts';
 import { onlyHere } from '../human.ts';
 import { intentLines, shortIds, type TableLook } from '../list-table.ts';
 import type { Paint } from '../paint.ts';
@@ -93,7 +93,10 @@ function told(keyturn: Opened, result: Status, ungranted: readonly string[], sho
     ...(clock === null ? [] : clockLines(clock, paint)),
     ...frozen.flatMap((freeze) => frozenLines(freeze, next, paint)),
     ...shadow.map(({ server, tools }) =>
-      paint('alarm', `SHADOW MODE: ${tools} tools of the MCP server ${server} pass WITHOUT AN APPROVAL`),
+      paint(
+        'alarm',
+        `SHADOW MODE: ${counted(tools, 'tool')} of the MCP server ${server} ${tools === 1 ? 'passes' : 'pass'} WITHOUT AN APPROVAL`,
+      ),
     ),
     ...in_doubt.flatMap((doubt) => doubtLines(doubt, { short, next, paint })),
     ...section(

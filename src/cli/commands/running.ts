@@ -29,7 +29,7 @@ export const RUNNING: readonly Spec[] = [
     operands: [wholeId, hash],
     options: [
       { flags: '--dry-run', about: 'check everything and show it; run nothing and record nothing' },
-      { flags: '--capability <file>', about: 'use this capability; without it the newest that was granted' },
+      { flags: '--capability <file>', about: 'use this capability; without it the newest that was ordered' },
       { flags: '--holder-key <file>', about: 'the key of its holder, if it is bound to one' },
     ],
     examples: [
@@ -41,7 +41,7 @@ export const RUNNING: readonly Spec[] = [
   },
   {
     name: 'turn',
-    about: 'the short way: one look, one y, one passphrase; then approve, grant, check and run',
+    about: 'the short way: one look, one y, one passphrase; then approve, order one run, check and run',
     operands: [
       { ...id, name: '[id]', about: `${id.about}; without it the one that has waited longest for you` },
     ],
