@@ -3,8 +3,8 @@ const NUMBERS = { text: 25, bigint: 20, bytea: 17 } as const;
 
 export type ColumnType = keyof typeof NUMBERS;
 
-const HEADER_BYTES = 20;
-const EMPTY_BYTES = 12;
+const HEADER = 20;
+const EMPTY = 12;
 
 /** Rows as one array for each of their columns. */
 export function columnsOf(types: readonly ColumnType[], rows: readonly (readonly unknown[])[]): Buffer[] {
@@ -19,13 +19,13 @@ export function columnsOf(types: readonly ColumnType[], rows: readonly (readonly
  * an object is escaped here and read back there, which costs both sides more than the rows themselves.
  */
 export function columnOf(type: ColumnType, values: readonly unknown[]): Buffer {
-  if (values.length === 0) return header(Buffer.alloc(EMPTY_BYTES), type, 0);
-  let bytes = HEADER_BYTES;
+  if (values.length === 0) return header(Buffer.alloc(EMPTY), type, 0);
+  let bytes = HEADER;
   for (const value of values) bytes += 4 + lengthOf(value);
   const column = header(Buffer.allocUnsafe(bytes), type, 1);
   column.writeInt32BE(values.length, 12);
   column.writeInt32BE(1, 16); // arrays of the server begin at 1
-  let at = HEADER_BYTES;
+  let at = HEADER;
   for (const value of values) at = put(column, value, at);
   return column;
 }
