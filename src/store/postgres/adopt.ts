@@ -6,9 +6,9 @@ import { groupCommit } from '../group.ts';
 import { refOf } from '../loaded-rows.ts';
 import type { StoredObject } from '../rests.ts';
 import type { Moved, Receipt, Tip } from '../store.ts';
+import { arraysOf } from './array.ts';
 import { RAN, type Ran, requireReady } from './begin.ts';
 import { chainOf } from './chain.ts';
-import { columnsOf } from './column.ts';
 import type { Connection } from './connection.ts';
 import { loadEnd } from './load.ts';
 import { requireKeysFit, type Tenant } from './rows.ts';
@@ -94,7 +94,7 @@ async function insertObjects(
   const { rows: here } = await db.ask<Ran & { [column: string]: unknown }>({
     name: 'objects',
     text: INSERT_OBJECTS,
-    values: [tenant.id, ...columnsOf(['text', 'bytea'], rows), size, last],
+    values: [tenant.id, ...arraysOf(['text', 'bytea'], rows), size, last],
   });
   if (!here[0])
     return refuse('STORE_BUSY', 'Another process writes to the target of the copy. Start the copy again.');

@@ -12,13 +12,13 @@ import {
 } from '../agent-tables.ts';
 import type { AgentPage } from '../store.ts';
 import { freeLedger, keepLedger } from './agent-schema.ts';
-import { type ColumnType, columnsOf } from './column.ts';
+import { arraysOf, type ElementType } from './array.ts';
 import type { Connection } from './connection.ts';
 import { isStorable, type Tenant } from './rows.ts';
 
 /** The tables of the agent core. Their rows name the tenant, as 003 has it; all other keys here use its number. */
 
-export function typesOf({ types }: AgentTableShape): ColumnType[] {
+export function typesOf({ types }: AgentTableShape): ElementType[] {
   return types.map((type) => (type === 'number' ? 'bigint' : 'text'));
 }
 
@@ -68,7 +68,7 @@ export async function insertFreshAgentRows(db: Connection, added: readonly Agent
     const types = typesOf(table);
     const places = types.map((type, i) => `$${i + 1}::${type}[]`);
     const text = insertFrom(table, 'pg_temp.', `SELECT v.* FROM unnest(${places.join()}) AS v`);
-    await db.ask({ text, values: columnsOf(types, some) });
+    await db.ask({ text, values: arraysOf(types, some) });
   }
 }
 

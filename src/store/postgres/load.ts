@@ -4,8 +4,8 @@ import { GENESIS } from '../../ledger/entry.ts';
 import { refuse } from '../../refusal.ts';
 import { ALWAYS } from '../loaded-rows.ts';
 import type { FoundRows, Tip, Wanted } from '../store.ts';
+import { arrayOf } from './array.ts';
 import { RAN, type Ran, requireReady } from './begin.ts';
-import { columnOf } from './column.ts';
 import type { Connection, PreparedQuery } from './connection.ts';
 import { isStorable, stateOf, type Tenant } from './rows.ts';
 
@@ -50,10 +50,10 @@ function loadAsked(tenant: Tenant, { rows, claims, objects }: Wanted, tables: Ta
     text: TEXTS[tables],
     values: [
       tenant.id,
-      columnOf('text', names),
-      columnOf('text', keys),
-      columnOf('text', claims.filter(isStorable)),
-      columnOf('text', objects.filter(isStorable)),
+      arrayOf('text', names),
+      arrayOf('text', keys),
+      arrayOf('text', claims.filter(isStorable)),
+      arrayOf('text', objects.filter(isStorable)),
     ],
   };
 }

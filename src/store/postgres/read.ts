@@ -15,7 +15,7 @@ import {
   requireEntryPage,
   requirePage,
 } from '../store.ts';
-import { columnOf } from './column.ts';
+import { arrayOf } from './array.ts';
 import type { Connection } from './connection.ts';
 import { isStorable, stateOf, type Tenant } from './rows.ts';
 
@@ -62,7 +62,7 @@ export async function readRowTexts(
   const keys = storable.map(([, key]) => key);
   const asked =
     storable.length > 1
-      ? { name: 'rows', text: ROWS, values: [tenant.id, columnOf('text', names), columnOf('text', keys)] }
+      ? { name: 'rows', text: ROWS, values: [tenant.id, arrayOf('text', names), arrayOf('text', keys)] }
       : { name: 'row', text: ROW, values: [tenant.id, ...names, ...keys] };
   const { rows } = storable.length > 0 ? await db.ask<{ state: string | null }>(asked) : { rows: [] };
   let place = 0;
@@ -140,7 +140,7 @@ export async function readEntriesAt(
   const { rows } = await db.ask<SealedEntry & { [column: string]: unknown }>({
     name: 'entries at',
     text: 'SELECT seq, hash, bytes FROM keyturn.entry WHERE tenant = $1 AND seq = ANY ($2::bigint[])',
-    values: [tenant.id, columnOf('bigint', seqs)],
+    values: [tenant.id, arrayOf('bigint', seqs)],
   });
   const found = new Map(rows.map((row) => [row.seq, row]));
   return seqs.map((seq) => found.get(seq) ?? null);
@@ -209,7 +209,7 @@ export async function readObjectBytes(
   const { rows } = await db.ask<{ digest: Digest; bytes: Uint8Array }>({
     name: 'objects at',
     text: 'SELECT digest, bytes FROM keyturn.object WHERE tenant = $1 AND digest = ANY ($2::text[])',
-    values: [tenant.id, columnOf('text', digests)],
+    values: [tenant.id, arrayOf('text', digests)],
   });
   const found = new Map(rows.map(({ digest, bytes }) => [digest, bytes]));
   return digests.map((digest) => found.get(digest) ?? null);

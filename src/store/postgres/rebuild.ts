@@ -14,7 +14,7 @@ import { decidedOn, type LoadedRows, loadedRowsOf, refOf } from '../loaded-rows.
 import { restsIn } from '../rests.ts';
 import type { Rebuild, Tip, Wanted } from '../store.ts';
 import { agentDifferences, FRESH_AGENT_TABLES, insertFreshAgentRows, replaceAgentRows } from './agent.ts';
-import { columnOf, columnsOf } from './column.ts';
+import { arrayOf, arraysOf } from './array.ts';
 import type { Connection } from './connection.ts';
 import { END, type EndRow, load, lockEnd } from './load.ts';
 import { type Resting, requireRested } from './rested-objects.ts';
@@ -225,13 +225,13 @@ async function store(db: Connection, tenant: Tenant, folded: Folded): Promise<vo
   await insertFreshAgentRows(db, agent_rows);
   await db.ask({
     text: 'INSERT INTO pg_temp.claim SELECT $1::integer, v.* FROM unnest($2::text[], $3::bigint[]) AS v',
-    values: [tenant.id, columnOf('text', [...claims.keys()]), columnOf('bigint', [...claims.values()])],
+    values: [tenant.id, arrayOf('text', [...claims.keys()]), arrayOf('bigint', [...claims.values()])],
   });
   await db.ask({
     text: `INSERT INTO pg_temp.projection
       SELECT $1::integer, v.* FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[]) AS v
       ${ROW_CHANGES}`,
-    values: [tenant.id, ...columnsOf(ROW_TYPES, rows.map(rowValues))],
+    values: [tenant.id, ...arraysOf(ROW_TYPES, rows.map(rowValues))],
   });
 }
 

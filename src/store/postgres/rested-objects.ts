@@ -3,7 +3,7 @@ import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import { inEntry } from '../adopt.ts';
 import { digestsOf, type Rests, refuseLost, requireStored } from '../rests.ts';
-import { columnOf } from './column.ts';
+import { arrayOf } from './array.ts';
 import type { Connection } from './connection.ts';
 import { readObjectBytes } from './read.ts';
 import type { Tenant } from './rows.ts';
@@ -76,7 +76,7 @@ async function removedAmong(
   const { rows } = await db.ask<{ subject: Digest }>({
     text: `SELECT DISTINCT subject FROM keyturn.entry
       WHERE tenant = $1 AND subject = ANY ($2::text[]) AND kind IN ('object.erased', 'object.expired')`,
-    values: [tenant.id, columnOf('text', digests)],
+    values: [tenant.id, arrayOf('text', digests)],
   });
   return new Set(rows.map(({ subject }) => subject));
 }

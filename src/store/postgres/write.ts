@@ -5,8 +5,8 @@ import { type AgentTable, TABLES } from '../agent-tables.ts';
 import type { CheckedCommit, RowToWrite } from '../decide.ts';
 import type { BatchDraft } from '../draft.ts';
 import { agentValues, typesOf } from './agent.ts';
+import { arraysOf, type ElementType } from './array.ts';
 import { READY } from './begin.ts';
-import { type ColumnType, columnsOf } from './column.ts';
 import type { Connection, PreparedQuery } from './connection.ts';
 import type { Tenant } from './rows.ts';
 
@@ -25,7 +25,7 @@ const MOVE = `
 /** Each part takes its values from a list of rows. Its letters are part of the name of the statement. */
 interface Part {
   readonly letters: string;
-  readonly types: readonly ColumnType[];
+  readonly types: readonly ElementType[];
   readonly text: (values: string) => string;
 }
 
@@ -42,7 +42,7 @@ export function notErased(tenant: string): string {
   return `(SELECT c.seq FROM keyturn.claim c WHERE ${claim}) IS NULL`;
 }
 
-export const ROW_TYPES: readonly ColumnType[] = [
+export const ROW_TYPES: readonly ElementType[] = [
   'text',
   'text',
   'bigint',
@@ -133,7 +133,7 @@ function writeAsked({ id }: Tenant, draft: BatchDraft, generation: number, ready
     const is_one = rows.length === 1;
     parts.push({ part, first: values.length + 1, is_one });
     if (is_one) values.push(...rows[0]!);
-    else values.push(...columnsOf(types, rows));
+    else values.push(...arraysOf(types, rows));
     name += is_one ? `${letters}1` : letters;
   }
   return { name, text: textOf(name, parts), values };
@@ -164,12 +164,12 @@ function textOf(name: string, parts: readonly WrittenPart[]): string {
 }
 
 /** One row, as it is: the server has no arrays to read, and bytes travel as bytes. */
-function oneOf(types: readonly ColumnType[], first: number): string {
+function oneOf(types: readonly ElementType[], first: number): string {
   return `(VALUES (${types.map((type, i) => `$${first + i}::${type}`).join()}))`;
 }
 
 /** One array for each column, so that any number of rows is the same statement. */
-function manyOf(types: readonly ColumnType[], first: number): string {
+function manyOf(types: readonly ElementType[], first: number): string {
   return `unnest(${types.map((type, i) => `$${first + i}::${type}[]`).join()})`;
 }
 
