@@ -10,14 +10,40 @@ const FOLDER = join(root, 'src/console');
 const AUDIT = '../audit.browser.js';
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
 
-/** With the products in place of the sums: a list that still computes something is never left out of a page. */
-async function withoutSums(path) {
+const LIMITS = join(root, 'src/limits.ts');
+
+/** The limits that these files ask for, as `list.name`. A file that uses a list in another way is refused: what it asks for is not known. */
+async function limitsAskedFor(paths) {
   const { transform } = await import('esbuild');
-  const { code } = await transform(readFileSync(path, 'utf8'), { loader: 'ts', minifySyntax: true });
-  const contents = code.replace(/(?<![\w.])\d[\de.]*(?: \* \d[\de.]*)+(?![\w.])/g, (product) =>
-    String(product.split(' * ').reduce((all, one) => all * Number(one), 1)),
-  );
-  return { contents, loader: 'js' };
+  const asked = new Set();
+  for (const path of paths) {
+    const loader = path.endsWith('x') ? 'tsx' : 'ts';
+    // Without types and comments.
+    const { code } = await transform(readFileSync(path, 'utf8'), { loader, jsx: 'preserve' });
+    const [imported, names] = /^import \{([^}]*)\} from "[./]*\/limits\.ts";$/m.exec(code) ?? [];
+    if (imported === undefined) throw new Error(`${path} imports limits.ts, but not by name.`);
+    for (const list of names.match(/\w+/g))
+      for (const [use, name] of code
+        .replace(imported, '')
+        .matchAll(new RegExp(`(?<![\\w.])${list}\\b(\\.\\w+)?`, 'g'))) {
+        if (name === undefined) throw new Error(`${path} uses ${list} as a whole.`);
+        asked.add(use);
+      }
+  }
+  return asked;
+}
+
+/** The lists with these limits alone. A module is in one script whole, and all lists together are a twentieth of the first screen. */
+async function onlyLimits(asked) {
+  const { transform } = await import('esbuild');
+  const { code } = await transform(readFileSync(LIMITS, 'utf8'), { loader: 'ts' });
+  const lists = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+  return Object.entries(lists)
+    .map(([list, all]) => {
+      const kept = Object.entries(all).filter(([name]) => asked.has(`${list}.${name}`));
+      return `export const ${list} = ${JSON.stringify(Object.fromEntries(kept))};\n`;
+    })
+    .join('');
 }
 
 const digestOf = (bytes) => createHash('sha256').update(bytes).digest('hex');
@@ -28,7 +54,6 @@ const ofConsole = {
   setup(build) {
     build.onResolve({ filter: /^\/console\/audit-/ }, ({ path }) => ({ path, external: true }));
     build.onResolve({ filter: /\/refusal\.ts$/ }, () => ({ path: join(FOLDER, 'refusal.ts') }));
-    build.onLoad({ filter: /\/src\/limits\.ts$/ }, ({ path }) => withoutSums(path));
   },
 };
 
@@ -46,6 +71,14 @@ const firstInOneFile = (later) => ({
       const contents = `${readFileSync(path, 'utf8')}\nimport 'first-screen';\n`;
       return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' };
     });
+  },
+});
+
+/** Gives the modules of a build these contents for `limits.ts`. */
+const shortLimits = (contents) => ({
+  name: 'short-limits',
+  setup(build) {
+    build.onLoad({ filter: /\/src\/limits\.ts$/ }, () => ({ contents, loader: 'js' }));
   },
 });
 
@@ -87,11 +120,15 @@ export async function bundleConsole(outdir, inBrowser, audit) {
       kind === 'dynamic-import' && !external ? [join(root, path)] : [],
     ),
   );
+  const users = Object.entries(apart.metafile.inputs).filter(([, { imports }]) =>
+    imports.some(({ path }) => path === 'src/limits.ts'),
+  );
+  const limits = await onlyLimits(await limitsAskedFor(users.map(([path]) => join(root, path))));
   const { outputFiles, metafile } = await build({
     ...options,
     // The import runs nothing, and is there for its users alone.
     logOverride: { 'ignored-bare-import': 'silent' },
-    plugins: [firstInOneFile(new Set(later)), ...plugins],
+    plugins: [shortLimits(limits), firstInOneFile(new Set(later)), ...plugins],
   });
   for (const { path, contents } of outputFiles)
     files.set(`/console/${path.split('/').pop()}`, { bytes: Buffer.from(contents), type: TYPES.js });

@@ -47,7 +47,7 @@ export const LAYERS: readonly (readonly string[])[] = [
 /** The order inside a folder that has folders of its own, by the same rule. */
 export const INNER: Readonly<Record<string, readonly (readonly string[])[]>> = {
   plan: [
-    ['concurrent.ts'],
+    ['concurrent.ts', 'reused-memory.ts'],
     ['edit'],
     ['operation.ts'],
     ['model.ts'],

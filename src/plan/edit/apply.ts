@@ -1,5 +1,6 @@
 import { editLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
+import type { TakeMemory } from '../reused-memory.ts';
 import { acceptsComments, type FormatHints, formatOf, requireYaml } from './format.ts';
 import { type CheckedEdit, editJson } from './json-edit.ts';
 import { deleteLines } from './line-delete.ts';
@@ -27,7 +28,12 @@ export interface EditResult {
  * One content edit of 004 appendix A.1: the same bytes and operation give the same result everywhere. Whatever is not
  * exactly as the operation says is refused, and an edit that would change nothing is one of these.
  */
-export function applyEdit(bytes: Uint8Array, operation: EditOperation, hints: FormatHints = {}): EditResult {
+export function applyEdit(
+  bytes: Uint8Array,
+  operation: EditOperation,
+  hints: FormatHints = {},
+  take?: TakeMemory,
+): EditResult {
   const source = openText(
     bytes,
     operation.type === 'yaml_update' ? editLimits.yaml_bytes : editLimits.file_bytes,
@@ -37,7 +43,7 @@ export function applyEdit(bytes: Uint8Array, operation: EditOperation, hints: Fo
     operation.type === 'text_replace' && !operation.regex
       ? replaceLiteral(source, operation)
       : planInBytes(source, operation, hints);
-  const result = applySplices(source, edit.splices);
+  const result = applySplices(source, edit.splices, take);
   if (Buffer.compare(result, bytes) === 0) refuse('EDIT_CHANGES_NOTHING');
   edit.check?.(textOf(openText(result)));
   return { bytes: result, output: edit.output };

@@ -1,6 +1,7 @@
 import type { Json } from '../../canonical/json.ts';
 import { editLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
+import type { TakeMemory } from '../reused-memory.ts';
 import { applyEdit, type EditResult } from './apply.ts';
 import { type FormatHints, formatOf } from './format.ts';
 import { parsePlain } from './json-plain.ts';
@@ -13,8 +14,9 @@ export async function applySchemaUpdate(
   bytes: Uint8Array,
   operation: SchemaOperation,
   hints: FormatHints = {},
+  take?: TakeMemory,
 ): Promise<EditResult> {
-  const result = applyEdit(bytes, operation, hints);
+  const result = applyEdit(bytes, operation, hints, take);
   const text = textOf(openText(result.bytes));
   const schema =
     operation.type === 'yaml_update'

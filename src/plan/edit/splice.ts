@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { editLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
+import { ownMemory } from '../reused-memory.ts';
 
 /** One change: what is from `start` to `end` becomes `text`. Places count UTF-16 units of the text without its mark. */
 export interface Splice {
@@ -41,11 +42,15 @@ export function textOf({ bytes, mark_bytes }: SourceText): string {
  * The bytes with the splices applied. Everything outside them is copied, never written again, so nothing else can
  * change. The size is known before a byte is copied: many matches of a small pattern can ask for terabytes.
  */
-export function applySplices({ bytes }: SourceText, splices: readonly ByteSplice[]): Uint8Array {
+export function applySplices(
+  { bytes }: SourceText,
+  splices: readonly ByteSplice[],
+  take = ownMemory,
+): Uint8Array {
   let size = bytes.length;
   for (const { from, to, text } of splices) size += Buffer.byteLength(text) - (to - from);
   if (size > editLimits.file_bytes) refuse('EDIT_RESULT_TOO_LARGE', `The result would have ${size} bytes.`);
-  const result = Buffer.allocUnsafeSlow(size);
+  const result = take(size);
   let read = 0;
   let written = 0;
   for (const { from, to, text } of splices) {

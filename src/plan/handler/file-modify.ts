@@ -1,6 +1,7 @@
 import { refuse } from '../../refusal.ts';
 import { applyEdit, type EditResult } from '../edit/apply.ts';
 import type { Action, ActionEffect, FileState } from '../model.ts';
+import type { TakeMemory } from '../reused-memory.ts';
 import type { World } from '../state/world.ts';
 import {
   type FileWriter,
@@ -24,7 +25,8 @@ export const fileModifyHandler: Handler<'FILE_MODIFY'> = {
 };
 
 function editOf({ operation, target }: Action<'FILE_MODIFY'> | ActionEffect<'FILE_MODIFY'>): EditFunction {
-  if (operation.type !== 'mode_change') return (bytes) => applyEdit(bytes, operation, { path: target });
+  if (operation.type !== 'mode_change')
+    return (bytes, take) => applyEdit(bytes, operation, { path: target }, take);
   const output = `Mode changed to ${operation.mode.toString(8).padStart(4, '0')}`;
   return (bytes) => ({ bytes, output });
 }
@@ -39,15 +41,15 @@ async function simulateMode(target: string, mode: number, world: World): Promise
   return { changes: [{ path: target, before, after }] };
 }
 
-export type EditFunction = (bytes: Uint8Array) => EditResult | Promise<EditResult>;
+export type EditFunction = (bytes: Uint8Array, take?: TakeMemory) => EditResult | Promise<EditResult>;
 
 export async function simulateEdit({ target }: Action, world: World, edit: EditFunction): Promise<Simulated> {
   await world.existing(target);
-  const { bytes, state } = await world.read(target);
+  const { bytes, state, take } = await world.readToEdit(target);
   requireWritable(target, state);
   const mode = world.preserve_permissions ? state.mode : DEFAULT_MODE;
   requireKept(target, state, mode);
-  const after = await world.put(target, (await edit(bytes)).bytes, mode, state.attributes);
+  const after = await world.put(target, (await edit(bytes, take)).bytes, mode, state.attributes);
   return { changes: [{ path: target, before: state, after }] };
 }
 

@@ -15,5 +15,5 @@ function editOf({
   operation,
   target,
 }: Action<'SCHEMA_UPDATE'> | ActionEffect<'SCHEMA_UPDATE'>): EditFunction {
-  return (bytes) => applySchemaUpdate(bytes, operation, { path: target });
+  return (bytes, take) => applySchemaUpdate(bytes, operation, { path: target }, take);
 }

@@ -9,11 +9,12 @@ import { readableFiles } from '../../effect/sql/readable.ts';
 import { planLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { FileState } from '../model.ts';
+import { ReusedMemory, type TakeMemory } from '../reused-memory.ts';
 import type { Attributes } from './attributes.ts';
 import { deviceOf, foldersAbove, missingFolders, requireWritableFolder } from './folders.ts';
 import { readContent } from './see.ts';
 import type { StatCache } from './stat-cache.ts';
-import type { World } from './world.ts';
+import type { ReadFile, World } from './world.ts';
 
 /** Where the bytes of a simulated file are: still at a path of the project, in our scratch folder, or not needed. */
 type Source = { readonly disk: string } | { readonly staged: string } | null;
@@ -45,6 +46,7 @@ export class PathOverlay implements World {
   readonly #previous = new Map<string, Entry>();
   /** The contents that the current action read or made, by their digest: the preview of the action reads them again. */
   readonly #held = new Map<Digest, Uint8Array>();
+  readonly #memory = new ReusedMemory();
   readonly #folders = new Set<string>();
   #scratch: string | null = null;
   #staged = 0;
@@ -73,11 +75,20 @@ export class PathOverlay implements World {
     return state;
   }
 
-  async read(path: string): Promise<{ bytes: Uint8Array; state: FileState }> {
+  read(path: string): Promise<ReadFile> {
+    return this.#read(path);
+  }
+
+  async readToEdit(path: string): Promise<ReadFile & { readonly take: TakeMemory }> {
+    const { take } = this.#memory;
+    return { ...(await this.#read(path, take)), take };
+  }
+
+  async #read(path: string, take?: TakeMemory): Promise<ReadFile> {
     const entry = await this.entry(path);
     const state = this.#known(path, entry.state);
     if (state === null) return refuse('FILE_NOT_FOUND', `${path} does not exist.`, { path });
-    const bytes = await this.bytesOf(entry);
+    const bytes = await this.bytesOf(entry, take);
     if (bytes === null || sha256(bytes) !== state.sha256)
       return refuse('PLAN_DRIFT', `${path} changed while it was read.`, { path });
     this.#held.set(state.sha256, bytes);
@@ -146,18 +157,19 @@ export class PathOverlay implements World {
     return entry;
   }
 
-  async bytesOf({ state, source }: Entry): Promise<Uint8Array | null> {
+  async bytesOf({ state, source }: Entry, take?: TakeMemory): Promise<Uint8Array | null> {
     const held = state === null || state === 'unknown' ? undefined : this.#held.get(state.sha256);
     if (held) return held;
     if (source === null) return null;
     if ('staged' in source) return readFileSync(source.staged);
-    return (await readContent(this.#options.root, source.disk))?.bytes ?? null;
+    return (await readContent(this.#options.root, source.disk, take))?.bytes ?? null;
   }
 
   /** The next action begins. */
   begin(): void {
     this.#previous.clear();
     this.#held.clear();
+    this.#memory.release();
   }
 
   async previous(path: string): Promise<Entry> {

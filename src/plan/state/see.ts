@@ -9,6 +9,7 @@ import { isDatabase } from '../../effect/sql/database.ts';
 import { limits, planLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { FileState } from '../model.ts';
+import { ownMemory, type TakeMemory } from '../reused-memory.ts';
 
 /** What was found at a path: its state, and what a restore must bring back besides. */
 export interface Seen {
@@ -49,12 +50,12 @@ export function seeAt(place: Place, ours?: SecondNames): Seen | null {
 }
 
 /** Reads and hashes what is at the place; null when nothing is there. What was seen before and still is, is not hashed again. */
-export function readAt(place: Place, known?: Seen, kept?: OpenFiles): Content | null {
+export function readAt(place: Place, known?: Seen, kept?: OpenFiles, take?: TakeMemory): Content | null {
   return withOpen(
     place,
     (fd) => {
       const look = beginLook(fd, place.path);
-      const bytes = readOpen(fd, place.path, look.size);
+      const bytes = readOpen(fd, place.path, look.size, take);
       const same = known?.settled && known.identity === identityOf(look.stats);
       const read = { sha256: same ? known.state.sha256 : sha256(bytes), database: isDatabase(bytes) };
       return { ...endLook(look, read), bytes };
@@ -86,8 +87,8 @@ export function seeIn(folders: OpenFolders, path: string, ours?: SecondNames): S
   }
 }
 
-export async function readContent(root: string, path: string): Promise<Content | null> {
-  return withPlace(root, path, (place) => readAt(place)).catch(nothingIfMissing);
+export async function readContent(root: string, path: string, take?: TakeMemory): Promise<Content | null> {
+  return withPlace(root, path, (place) => readAt(place, undefined, undefined, take)).catch(nothingIfMissing);
 }
 
 export function nothingIfMissing(error: unknown): null {
@@ -191,8 +192,8 @@ export function readThrough({ fd, shown }: Look, take: (piece: Uint8Array) => vo
 }
 
 /** The size is that of a moment ago; `endLook` refuses when it is no longer true. */
-export function readOpen(fd: number, shown: string, size: number): Uint8Array {
-  const buffer = Buffer.allocUnsafeSlow(size);
+export function readOpen(fd: number, shown: string, size: number, take = ownMemory): Uint8Array {
+  const buffer = take(size);
   let length = 0;
   while (length < size) {
     const n = fileCall(shown, () => readSync(fd, buffer, length, size - length, length));

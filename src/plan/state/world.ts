@@ -1,12 +1,20 @@
 import type { Digest } from '../../canonical/digest.ts';
 import type { FileState } from '../model.ts';
+import type { TakeMemory } from '../reused-memory.ts';
+
+export interface ReadFile {
+  readonly bytes: Uint8Array;
+  readonly state: FileState;
+}
 
 /** The project as it would be when the action begins. Changing it touches nothing real. */
 export interface World {
   readonly preserve_permissions: boolean;
   /** Refuses a file that is missing or cannot be changed. */
   existing(path: string): Promise<FileState>;
-  read(path: string): Promise<{ readonly bytes: Uint8Array; readonly state: FileState }>;
+  read(path: string): Promise<ReadFile>;
+  /** The same for an edit, whose content and result are forgotten with the action: both are in memory that the next action takes again. */
+  readToEdit(path: string): Promise<ReadFile & { readonly take: TakeMemory }>;
   /** Refuses a path that is not free, or whose folder cannot be written. */
   requireFree(path: string): Promise<void>;
   put(path: string, bytes: Uint8Array, mode: number, attributes?: Digest): Promise<FileState>;
