@@ -180,7 +180,7 @@ function claimsLine(definition: ToolDefinition): Line {
           claims.map((one) => [derived(one)]),
           ', ',
         );
-  return line('Server claims', [...claimed, derived(' (not checked)')], 'dim');
+  return line('Server claims', [...claimed, derived(' (not checked)')]);
 }
 
 /** All of it, as the server wrote it: a description that speaks to a model is seen by the human. */

@@ -44,7 +44,7 @@ export function waitsForHuman({ status_word }: Pick<Ended, 'status_word'>): bool
 }
 
 /** Whether the run is over, as far as it gets: after IN DOUBT and STUCK only a human goes on. */
-export function isSettled({ is_over, status_word }: Pick<Ended, 'is_over' | 'status_word'>): boolean {
+export function hasAnswer({ is_over, status_word }: Pick<Ended, 'is_over' | 'status_word'>): boolean {
   return is_over || status_word === 'IN DOUBT' || status_word === 'STUCK';
 }
 

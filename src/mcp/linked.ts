@@ -1,25 +1,29 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
-import { serverOfCall } from '../gate/server.ts';
-import type { McpCaller } from './call.ts';
+import type { Face } from '../keyturn.ts';
 import { isObject } from './message.ts';
 
 /** A resource of a server is named `SERVER+URI`, so that no server can take the place of another one. */
 export const prefixed = (server: string, uri: string): string => `${server}+${uri}`;
 
+interface Asking {
+  readonly face: Face;
+}
+
 /** The servers whose human accepted that this reaches agents. */
-export async function passing({ face }: McpCaller, what: string): Promise<string[]> {
+export async function passing({ face }: Asking, what: string): Promise<string[]> {
   const { passes } = await face.mcp.tools();
   return passes.filter(({ pass }) => pass.includes(what)).map(({ server }) => server);
 }
 
 /** The server of a call, where its resources reach agents; null otherwise, and for what is no call of a server. */
 export async function linkingServer(
-  caller: McpCaller,
+  asking: Asking,
   { effect, tool }: { readonly effect: string; readonly tool: string },
 ): Promise<string | null> {
   if (effect !== 'mcp') return null;
-  const server = serverOfCall(tool);
-  return (await passing(caller, 'resources')).includes(server) ? server : null;
+  const { tools } = await asking.face.mcp.tools();
+  const server = tools.find(({ called }) => called === tool)?.server;
+  return server !== undefined && (await passing(asking, 'resources')).includes(server) ? server : null;
 }
 
 /** The resources that a result links to or holds, named as `resources/list` names them: an agent can read them by that name. */

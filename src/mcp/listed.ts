@@ -4,7 +4,7 @@ import type { Result } from '../keyturn.ts';
 import type { McpCaller } from './call.ts';
 import { CACHE } from './hello.ts';
 import { RenderedResult } from './message.ts';
-import { offeredFrom } from './offered.ts';
+import { hiddenTools, offeredFrom } from './offered.ts';
 
 type Registered = Result<'tools.list'>['tools'];
 
@@ -40,7 +40,9 @@ function listOf(
   const tools = [...offeredFrom(registered, gated, { can_ask }).values()].map(({ definition, is_shadow }) =>
     is_modern || is_shadow ? definition : { ...definition, execution: { taskSupport: 'optional' } },
   );
-  return is_modern ? { resultType: 'complete', tools, ...CACHE } : { tools };
+  const hidden = hiddenTools(registered, gated);
+  const list = { tools, ...(hidden.length > 0 && { _meta: { 'keyturn/hidden': hidden } }) };
+  return is_modern ? { resultType: 'complete', ...list, ...CACHE } : list;
 }
 
 /** Only frozen values are kept, so the same ones have the same contents. */

@@ -97,6 +97,12 @@ export function offeredFrom(
   return found;
 }
 
+/** The tools of servers that cannot be called, because a tool of the registry or of the gate has their name. */
+export function hiddenTools(registered: readonly Registered[], { tools }: Result<'mcp.tools'>): string[] {
+  const taken = new Set([...registered, ...OWN.map(({ definition }) => definition)].map(({ name }) => name));
+  return tools.map(({ called }) => called).filter((called) => taken.has(called));
+}
+
 /** The same of one name. */
 export async function offeredAs(face: Face, name: string): Promise<Offered | undefined> {
   const own = OWN.find(({ definition }) => definition.name === name);

@@ -10,13 +10,18 @@ import type { ServerNotice } from './progress.ts';
 
 type Method = Request<'mcp.ask'>['method'];
 
+interface AskOptions extends Pick<Request<'mcp.ask'>, 'capabilities' | 'shared'> {
+  /** What the request was about, in the words of the client: told with an error of a server that says nothing of it. */
+  readonly about?: JsonObject | undefined;
+}
+
 /** The answer of a server; its error is one of the protocol, in the words of the server. */
 async function ask(
   { face }: McpCaller,
   server: string,
   method: Method,
   params: JsonObject,
-  { capabilities, shared }: Pick<Request<'mcp.ask'>, 'capabilities' | 'shared'> = {},
+  { capabilities, shared, about }: AskOptions = {},
 ): Promise<JsonObject> {
   const { result, error } = await face.mcp.ask({
     ...{ server, method, params: params as never },
@@ -26,7 +31,7 @@ async function ask(
   if (error === null) return (result ?? {}) as JsonObject;
   const { code, message, data } = error as JsonObject;
   const words = `The server ${server} says: ${typeof message === 'string' ? message : ''}`;
-  return wrong(typeof code === 'number' ? code : ERRORS.internal, words, data);
+  return wrong(typeof code === 'number' ? code : ERRORS.internal, words, data ?? about);
 }
 
 /** The same of what a server may answer with questions to the client, where a human accepted that these are passed on. */
@@ -36,6 +41,7 @@ async function askWith(
   method: Method,
   params: JsonObject,
   input: ClientInput | null,
+  about?: JsonObject,
 ): Promise<JsonObject> {
   const answers = (await passing(caller, 'input')).includes(server) ? input : null;
   const given = {
@@ -43,7 +49,7 @@ async function askWith(
     ...(answers?.state && { requestState: answers.state }),
   };
   const capabilities = answers?.capabilities;
-  const result = await ask(caller, server, method, { ...params, ...given }, { capabilities });
+  const result = await ask(caller, server, method, { ...params, ...given }, { capabilities, about });
   if (result.resultType !== 'input_required') return result;
   return (
     questionsOf(result, server, answers) ??
@@ -132,7 +138,9 @@ export async function readPassed(
   const found = await ownerOf(caller, uri);
   if (found === null) return null;
   const { server } = found;
-  const { contents, ...rest } = await askWith(caller, server, 'resources/read', { uri: found.uri }, input);
+  const { contents, ...rest } = await askWith(caller, server, 'resources/read', { uri: found.uri }, input, {
+    uri,
+  });
   if (rest.resultType === 'input_required') return rest;
   const items = Array.isArray(contents) ? contents.filter(isObject) : [];
   return { ...rest, contents: items.map((item) => named('uri')(server, item)) };

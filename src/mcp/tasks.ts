@@ -2,7 +2,7 @@ import type { JsonObject } from '../canonical/json.ts';
 import type { Result } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
-import { callAnswer, isSettled, protocolErrorOf } from './answer.ts';
+import { callAnswer, hasAnswer, protocolErrorOf } from './answer.ts';
 import { held, type McpCaller, takeBackOrStop } from './call.ts';
 import type { GoingTasks } from './going-tasks.ts';
 import { linked, linkingServer } from './linked.ts';
@@ -21,7 +21,7 @@ function statusOf(
   error: object | null,
 ): 'working' | 'completed' | 'cancelled' | 'failed' | 'input_required' {
   if (ended.status_word === 'withdrawn') return 'cancelled';
-  if (!isSettled(ended)) return 'working';
+  if (!hasAnswer(ended)) return 'working';
   return error === null ? 'completed' : 'failed';
 }
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SERVERS } from '../mcp-call/servers.ts';
-import { ALICE, makeScene, type Scene } from './grant-scene.ts';
+import { ALICE, ALL, makeScene, type Scene, TURN } from './grant-scene.ts';
 import { answerOf, expectError, fileFolder } from './project.ts';
 
 const LONG = { timeout: 90_000 };
@@ -45,6 +45,30 @@ describe('the commands of the MCP gate', () => {
         '[OK] alice accepted the MCP server odd with 1 tools\nNothing of it runs until a human turns the key for a call, or grants some.\n',
       );
       expect((await scene.run('mcp', 'list')).stdout).toMatch(/^odd +accepted +1 +alice +\S+$/m);
+    },
+  );
+
+  it(
+    'turn shows of a call the definition of its tool, and what the server claims as not checked',
+    LONG,
+    async () => {
+      const { intent_id } = await scene.inside((keyturn) =>
+        keyturn.intents.propose({
+          issuer: 'bot',
+          declared_goal: 'A call.',
+          effect: { kind: 'mcp', server: 'odd', tool: 'act', arguments: { how: 'plain' } },
+        }),
+      );
+      const { screen, code } = await scene.talk(['turn', intent_id], ALL, TURN, ALICE);
+      expect(code).toBe(0);
+      const asked = screen.slice(0, screen.indexOf(TURN[0]));
+      expect(asked).toMatch(/^ *Server claims: +\S.* \(not checked\)$/m);
+      for (const line of [
+        'Definition, IN THE WORDS OF THE SERVER: act',
+        '│ Does as it is told.',
+        '│       "how": {',
+      ])
+        expect(asked).toContain(line);
     },
   );
 

@@ -193,6 +193,10 @@ describe('what was written to be something else', () => {
     expect(drawn).toContain('wants to call odd__write_file');
     expect(drawn).toContain('Exactly this is called');
     expect(drawn).toContain('So the server is started');
+    expect(drawn).toContain('IN THE WORDS OF THE SERVER: write_file');
+    const { definition } = tools.find(({ called }) => called === 'odd__write_file')!;
+    expect(drawn).toContain((definition as { description: string }).description);
+    expect(drawn).toMatch(/Server claims.*\(not checked\)/);
     expect(drawn).toContain(HOSTILE);
     await expectOnlyText();
     await ada.page.keyboard.press('a');

@@ -9,6 +9,7 @@ import { enrolled } from '../mcp/stage.ts';
 import { turned } from '../mcp-call/servers.ts';
 import { nextOf } from '../support/example.ts';
 import { type Project, project, writeRegistry } from '../support/project.ts';
+import { scratch } from '../support/scratch.ts';
 
 const CLI = resolve('dist/cli.cjs');
 const LONG = { timeout: 120_000 };
@@ -40,8 +41,9 @@ function run(
   words: readonly string[],
   input: string | Buffer | null,
   program = process.execPath,
+  env = process.env,
 ): Promise<Ended> {
-  const child = spawn(program, words, { stdio: 'pipe' });
+  const child = spawn(program, words, { stdio: 'pipe', env });
   onTestFinished(() => void child.kill('SIGKILL'));
   let [out, err] = ['', ''];
   child.stdout.on('data', (chunk) => {
@@ -393,6 +395,36 @@ describe('keyturn hook install', () => {
       writeFileSync(join(p.root, 'tools.yaml'), 'tools: [');
       const broken = await keyturn(['hook', 'status', '--project', p.root]);
       expect([broken.code, broken.out]).toEqual([0, expect.stringContaining('every command is refused')]);
+    },
+  );
+
+  it.each(CLIENTS)(
+    'with --home writes for %s into the settings of the account, and into no project',
+    LONG,
+    async (client) => {
+      const p = await scene();
+      const home = scratch();
+      const asked = async (...words: string[]) => {
+        const env = { ...process.env, HOME: home };
+        const options = ['--home', '--json', '--project', p.root];
+        const { code, out } = await run([CLI, 'hook', ...words, ...options], '', process.execPath, env);
+        expect(code).toBe(0);
+        return JSON.parse(out).result;
+      };
+      const settings = join(home, DIALECTS[client].settings);
+      expect(await asked('install', client, '--as', 'scout')).toMatchObject({
+        client,
+        settings,
+        changed: true,
+      });
+      expect(readFileSync(settings, 'utf8')).toContain(` --client ${client} `);
+      expect(existsSync(join(p.root, DIALECTS[client].settings))).toBe(false);
+      const { clients } = await asked('status');
+      expect(clients.filter((one: { installed: boolean }) => one.installed)).toMatchObject([
+        { client, settings },
+      ]);
+      expect(await asked('remove', client)).toMatchObject({ settings, changed: true });
+      expect(JSON.parse(readFileSync(settings, 'utf8'))).toEqual({});
     },
   );
 });

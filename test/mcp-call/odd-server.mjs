@@ -242,6 +242,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   else if (method === 'tools/list') answer(id, toolsFor(params.cursor));
   else if (method === 'tools/call') act(id, params.arguments ?? {}, params._meta?.progressToken);
   else if (method === 'resources/list') resourcePage(id, params.cursor);
+  else if (method === 'resources/read' && params.uri === 'test://none')
+    say({ jsonrpc: '2.0', id, error: { code: -32002, message: 'no such resource' } });
   else if (method === 'resources/read')
     answer(id, { contents: [{ uri: params.uri, text: `read by ${log}` }] });
   else if (method === 'logging/setLevel') {

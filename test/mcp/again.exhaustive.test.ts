@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { accepted, mcpProject, SERVERS, turned } from '../mcp-call/servers.ts';
@@ -125,6 +125,29 @@ describe('a call that is asked for again', () => {
   });
 
   it(
+    'under a grant in several gates at the same moment is sent once, and each is told its result',
+    LONG,
+    async () => {
+      const { p, calls } = await odd();
+      const gates = [rawGate(p.root), rawGate(p.root), rawGate(p.root)];
+      const params = { name: 'odd__act', arguments: { how: 'steps' }, _meta: { progressToken: 'mine' } };
+      for (const { send } of gates) send({ id: 1, method: 'tools/call', params });
+      // Each gate hears of the run before it ends.
+      const progress = ({ heard }: (typeof gates)[number]) =>
+        heard().filter(({ method }) => method === 'notifications/progress').length;
+      await expect.poll(() => gates.every((one) => progress(one) > 0), { timeout: 60_000 }).toBe(true);
+      for (const n of [1, 2]) writeFileSync(join(p.files, `log.step-${n}`), '');
+      for (const { heard } of gates) {
+        const answer = () => heard().find(({ id }) => id === 1)?.result;
+        await expect.poll(answer, { timeout: 60_000 }).toBeDefined();
+        expect(textOf(answer())).toBe('did steps');
+      }
+      expect(calls()).toEqual(['steps']);
+      expect((await p.keyturn.runs.list({})).runs).toHaveLength(1);
+    },
+  );
+
+  it(
     'goes on waiting when client and gate went away, and is taken back when the client cancels',
     LONG,
     async () => {
@@ -175,4 +198,27 @@ describe('a call that is asked for again', () => {
       expect(of(6)[0].result.protocolVersion).toBe('2025-11-25');
     },
   );
+});
+
+describe('calls that a grant covers', () => {
+  it('are each answered where 200 come at once, sent once each, and counted', {
+    timeout: 400_000,
+  }, async () => {
+    const { p, calls } = await odd(200);
+    const gate = rawGate(p.root);
+    for (let n = 0; n < 200; n += 1) gate.call(n, `n${n}`);
+    await expect.poll(() => gate.lines.length, { timeout: 380_000 }).toBe(200);
+    const told = gate.heard().map(({ result, error }) => error?.message ?? textOf(result));
+    const did = told.flatMap((words) => /^did (n\d+)$/.exec(words)?.[1] ?? []);
+    expect(calls().sort()).toEqual(did.sort());
+    expect(new Set(did).size).toBe(did.length);
+    // What is not sent says why, and a human decides about it.
+    for (const words of told.filter((one) => !one.startsWith('did ')))
+      expect(words).toMatch(/^NOT RUN|Too many calls at once/);
+    expect(did.length).toBeGreaterThan(0);
+    const [{ delegation_id } = { delegation_id: '' }] = (await p.keyturn.agents.delegations()).delegations;
+    const uses = (await p.keyturn.ledger.entries({ kind: 'intent.delegated', limit: 500 } as never)).entries;
+    expect(uses).toHaveLength(did.length);
+    expect(JSON.stringify(uses[0])).toContain(delegation_id);
+  });
 });

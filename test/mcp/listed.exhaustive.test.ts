@@ -1,8 +1,9 @@
-import { appendFileSync, copyFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { accepted, mcpProject, SERVERS, turned, writeServers } from '../mcp-call/servers.ts';
-import { enrolled, gate, idOf, textOf } from './stage.ts';
+import { piped } from './piped.ts';
+import { enrolled, gate, idOf, STATELESS_META, textOf } from './stage.ts';
 
 const LONG = { timeout: 120_000 };
 
@@ -31,6 +32,29 @@ describe('the list of a gate that runs', () => {
     writeServers(p.root, {}, p.files);
     expect(await listed()).toEqual([]);
   });
+
+  it(
+    'says which tools of servers have the name of a tool of the registry, which is called in their place',
+    LONG,
+    async () => {
+      const { p, send, answer } = await piped({}, { mode: 'two' });
+      const tools = join(p.root, 'tools.yaml');
+      writeFileSync(tools, readFileSync(tools, 'utf8').replace('name: say', 'name: odd__act'));
+      for (const [id, _meta] of [
+        [1, {}],
+        [2, STATELESS_META],
+      ] as const) {
+        send(id, 'tools/list', { _meta });
+        const { result } = await answer(id);
+        expect(result._meta).toEqual({ 'keyturn/hidden': ['odd__act'] });
+        const named = result.tools.filter(({ name }: { name: string }) => name.startsWith('odd__'));
+        expect(named).toMatchObject([
+          { name: 'odd__act', description: expect.stringMatching(/^Prints a word/) },
+          { name: 'odd__peek' },
+        ]);
+      }
+    },
+  );
 
   it('decides nothing: a call of a server whose script was changed since is refused', LONG, async () => {
     const p = await mcpProject({});

@@ -98,6 +98,16 @@ describe('a list of a server that is not listed whole', () => {
   });
 });
 
+describe('a resource that its server does not have', () => {
+  it('is an error that names it as the client did', LONG, async () => {
+    const more = { pass: ['resources'] };
+    const { connect } = await reached({ odd: { script: SERVERS.odd, args: ['plain', '{files}/log'], more } });
+    const client = await connect();
+    const uri = 'odd+test://none';
+    await expect(client.readResource({ uri })).rejects.toMatchObject({ data: { uri } });
+  });
+});
+
 describe('what a result of a tool links to', () => {
   it(
     'is named by its server, and is read by that name where several servers pass resources',

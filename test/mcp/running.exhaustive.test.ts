@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Keyturn } from '../../src/keyturn.ts';
+import { mcpLimits } from '../../src/limits.ts';
 import { turned } from '../mcp-call/servers.ts';
 import { piped } from './piped.ts';
 import { idOf, TASKS_META, textOf } from './stage.ts';
@@ -58,4 +59,26 @@ describe('a call that runs', () => {
       expect(calls()).toEqual(['steps']);
     },
   );
+});
+
+describe('a call in doubt', () => {
+  it('that a human settles as happened long after its run is not made again at once', LONG, async () => {
+    let now_ms = Date.now();
+    const { p, send, answer } = await piped({}, { clock: () => new Date(now_ms) });
+    const call = async (id: number) => {
+      send(id, 'tools/call', { name: 'odd__act', arguments: { how: 'die' } });
+      return (await answer(id)).result;
+    };
+    const intent_id = idOf(await call(1));
+    const { execution_id } = await turned(p, intent_id);
+    now_ms += 2 * mcpLimits.again_ms;
+    expect(textOf(await call(2))).toContain(`keyturn resolve ${execution_id}`);
+    await p.keyturn.runs.resolve({ execution_id, outcome: 'happened', reason: 'I looked', signer: p.ada });
+    const told = await call(3);
+    expect(told).toMatchObject({ isError: true, _meta: { 'keyturn/recorded': intent_id } });
+    expect(textOf(told)).toContain('It HAPPENED');
+    // That was read: from now on the same call is a new one, which waits for a human.
+    expect(textOf(await call(4))).toContain('NOT RUN yet');
+    expect((await p.keyturn.runs.list({})).runs).toHaveLength(1);
+  });
 });

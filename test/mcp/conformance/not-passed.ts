@@ -1,15 +1,17 @@
 /** By a grant over standard input and output, or by a human over HTTP. */
 export type Route = 'granted' | 'approved';
 
-/** Checks of the suite that the gate does not pass, and why. */
+/** Checks of the suite that the gate does not pass, and why: they fail, warn of what a server should do, or are skipped. */
 export interface NotPassed {
   readonly why: string;
   readonly routes: readonly Route[];
   /** Of the protocol. */
   readonly revisions: readonly string[];
-  /** What the suite says of each. */
+  /** What the suite says of each, after the word for how it ended. */
   readonly says: RegExp;
-  /** By scenario. */
+  /** Whether it is passed where the human is fast enough. */
+  readonly sometimes?: true;
+  /** By scenario, each check once, however often the suite made it. */
   readonly failed: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -17,13 +19,13 @@ const BOTH: readonly Route[] = ['granted', 'approved'];
 const LEGACY = ['2025-11-25'];
 const STATELESS = ['2026-07-28'];
 
-/** A check that fails and does not stand here with these words fails the test, and so does one that stands here and passes. */
+/** A check that is not passed and does not stand here with these words fails the test, and so does one that stands here and is passed. */
 export const NOT_PASSED: readonly NotPassed[] = [
   {
     why: 'A server with a handshake sends its questions while the call runs. The gate passes none of these on: what the client answered would be input of a call that a human approved without it.',
     routes: BOTH,
     revisions: LEGACY,
-    says: /^Server did not request (?:sampling|elicitation) from client$/,
+    says: /^FAILURE: Server did not request (?:sampling|elicitation) from client$/,
     failed: {
       'tools-call-sampling': ['tools-call-sampling'],
       'tools-call-elicitation': ['tools-call-elicitation'],
@@ -35,14 +37,14 @@ export const NOT_PASSED: readonly NotPassed[] = [
     why: 'Over HTTP a server works for all callers of the service. Its log tells of the calls of others, so no caller gets it.',
     routes: ['approved'],
     revisions: LEGACY,
-    says: /^No log notifications received$/,
+    says: /^FAILURE: No log notifications received$/,
     failed: { 'tools-call-with-logging': ['tools-call-with-logging'] },
   },
   {
     why: 'HTTP stands before the gate here only as a part of the test. Over HTTP the service looks at Host and Origin, and passes it.',
     routes: ['granted'],
     revisions: [...LEGACY, ...STATELESS],
-    says: /^Expected HTTP 4xx for invalid Host\/Origin headers, got 200$/,
+    says: /^FAILURE: Expected HTTP 4xx for invalid Host\/Origin headers, got 200$/,
     failed: { 'dns-rebinding-protection': ['localhost-host-rebinding-rejected'] },
   },
   {
@@ -51,7 +53,10 @@ export const NOT_PASSED: readonly NotPassed[] = [
     revisions: STATELESS,
     says: /got (?:status code |HTTP |status )?200|\(missing\)|returned a (?:successful response|result)/,
     failed: {
-      'http-header-validation': ['sep-2243-server-reject-invalid-headers'],
+      'http-header-validation': [
+        'sep-2243-server-reject-invalid-headers',
+        'sep-2243-server-reject-error-code',
+      ],
       'http-custom-header-server-validation': [
         'sep-2243-server-reject-invalid-param-chars',
         'sep-2243-server-reject-param-mismatch',
@@ -76,10 +81,55 @@ export const NOT_PASSED: readonly NotPassed[] = [
     },
   },
   {
+    why: 'Over standard input and output there are neither sessions nor streams of events: the part of the test that stands before the gate gives no name to a session, and its streams cannot be taken up again.',
+    routes: ['granted'],
+    revisions: LEGACY,
+    says: /^WARNING: Server did not (?:provide session ID|send priming event|send retry field)/,
+    failed: {
+      'server-sse-multiple-streams': ['server-sse-multiple-streams-session'],
+      'server-sse-polling': [
+        'server-sse-polling-session',
+        'server-sse-priming-event',
+        'server-sse-retry-field',
+      ],
+    },
+  },
+  {
+    why: 'A session over HTTP is a name that a client repeats. The service keeps nothing of it that would have to be ended, so it takes no DELETE, as the specification permits.',
+    routes: ['approved'],
+    revisions: LEGACY,
+    says: /^SKIPPED: .*\b405\b/,
+    failed: {
+      'server-session-lifecycle': ['server-session-delete-accepted', 'server-session-terminated-returns-404'],
+    },
+  },
+  {
+    why: 'The suite skips it in every server: its own part for it is not written yet.',
+    routes: BOTH,
+    revisions: STATELESS,
+    says: /^SKIPPED: .*harness needs a rewrite/,
+    failed: { 'tasks-status-notifications': ['tasks-status-notifications'] },
+  },
+  {
+    why: 'The call that changes the prompts waits for a human, and the scenario does not wait as long.',
+    routes: ['approved'],
+    revisions: STATELESS,
+    says: /^WARNING: Mutated the prompt list but no notifications/,
+    sometimes: true,
+    failed: { 'server-stateless': ['sep-2575-server-sends-prompts-list-changed-on-subscription'] },
+  },
+  {
+    why: 'The server changed its tools. Nothing changes for the client of the gate, and it is told of nothing, until a human accepted them.',
+    routes: BOTH,
+    revisions: STATELESS,
+    says: /^WARNING: Mutated the tool list but no notifications/,
+    failed: { 'server-stateless': ['sep-2575-server-sends-tools-list-changed-on-subscription'] },
+  },
+  {
     why: 'Over standard input a message that names no version is one of the protocol with a handshake, which may be spoken there, too. Over HTTP a header tells them apart.',
     routes: ['granted'],
     revisions: STATELESS,
-    says: /^Expected error code -32602, got undefined$/,
+    says: /^FAILURE: Expected error code -32602, got undefined$/,
     failed: {
       'server-stateless': [
         'sep-2575-request-meta-invalid-missing-meta',
@@ -91,7 +141,7 @@ export const NOT_PASSED: readonly NotPassed[] = [
     why: 'The scenario gives up after half a second, and a human needs longer.',
     routes: ['approved'],
     revisions: STATELESS,
-    says: /^(?:Failed to receive progressive stream|Logging target endpoint context dropped)/,
+    says: /^FAILURE: (?:Failed to receive progressive stream|Logging target endpoint context dropped)/,
     failed: {
       'server-stateless': [
         'sep-2575-http-server-no-independent-requests-on-stream',
@@ -118,7 +168,7 @@ export const NOT_PASSED: readonly NotPassed[] = [
     why: 'No tool needs a task behind the gate: for a client that follows none, the call is held until it has an answer.',
     routes: BOTH,
     revisions: STATELESS,
-    says: /^tools\/call for failing_job returned a successful response/,
+    says: /^FAILURE: tools\/call for failing_job returned a successful response/,
     failed: {
       'tasks-required-task-error': ['sep-2663-server-returns-missing-capability-when-required'],
     },
