@@ -20,11 +20,11 @@ async function serviceRows({ folder, ask }: Workshop, { service }: Sizes): Promi
   const { get, get_anew, propose, started, mixed, heap } = found;
   return [
     {
-      figure: 'service: GET of an intent against node:http with the same bytes',
+      figure: 'service: same GET of one caller, nothing written, against node:http',
       measured: `${get.ratio.toFixed(2)} of its rate`,
       asked: `>= ${GET_LEAST}`,
       verdict: verdict(get.ratio >= GET_LEAST),
-      baseline: `${count(get.per_s)} against ${count(get.plain_per_s)} a second`,
+      baseline: `the kept bytes: ${count(get.per_s)} against ${count(get.plain_per_s)} a second`,
     },
     {
       figure: 'service: the same, another intent each time, with proposals in between',

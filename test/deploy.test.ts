@@ -16,7 +16,7 @@ it('the unit and the image start the service, stop it in order, and run it as no
   expect(twice).toEqual([]);
   for (const line of ['User=keyturn', 'KillSignal=SIGTERM', 'NoNewPrivileges=yes', 'Restart=on-failure'])
     expect(lines).toContain(line);
-  expect(unit).toMatch(/^ExecStart=\/\S+ keyturn serve /m);
+  expect(unit).toMatch(/^ExecStart=\/\S+ keyturn serve .*--no-link$/m);
 
   const image = read('Dockerfile');
   for (const [, from] of image.matchAll(/^FROM (\S+)/gm)) expect(from).toMatch(/^node:20\.\d+\.\d+-/);
@@ -25,7 +25,7 @@ it('the unit and the image start the service, stop it in order, and run it as no
   expect(image.indexOf('ENTRYPOINT')).toBeGreaterThan(user);
   expect(image).not.toMatch(/^(ADD|ENV .*(TOKEN|SECRET|PASSWORD))/m);
   expect(image).toMatch(/^HEALTHCHECK .*\/livez/m);
-  expect(image).toMatch(/^CMD \["serve",/m);
+  expect(image).toMatch(/^CMD \["serve",.*"--no-link"\]$/m);
 });
 
 it.skipIf(!has_systemd)('systemd finds nothing wrong with the unit', () => {

@@ -67,6 +67,7 @@ export interface Options {
   readonly language?: string;
   readonly last?: boolean;
   readonly limit?: string;
+  readonly link?: boolean;
   readonly name?: string;
   readonly needs?: string;
   readonly olderThan?: string;

@@ -255,9 +255,10 @@ const results = {
   'store verify': VERBS.ledger.verifyStore.output(),
   /** One line when it listens, and one when it has stopped. */
   serve: z.union([
-    z.strictObject({ address: z.string(), link: z.string() }),
+    z.strictObject({ address: z.string(), link: z.string().nullable() }),
     z.strictObject({ stopped: z.literal(true) }),
   ]),
+  link: z.strictObject({ link: z.string() }),
   execute: z.strictObject({ stopped: z.literal(true) }),
   login: z.strictObject({
     service: z.string(),

@@ -28,14 +28,14 @@ import { linkRoutes } from './enrolling.ts';
 import type { Enrolments } from './enrolment.ts';
 import { vouching } from './enrolments.ts';
 import { answerEvents } from './events.ts';
-import { cutting, type Flow } from './flow.ts';
+import { cutting, type Flow, untilRead } from './flow.ts';
 import { requireHost, requireOwnPage, type Site } from './guard.ts';
 import { CALLBACK, type Login } from './login.ts';
 import type { GoingCalls } from './mcp.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiOf } from './openapi.ts';
 import { PAGE } from './page.ts';
-import { pathOf, queryIn, requestIn } from './query.ts';
+import { entryPointOf, pathOf, queryIn, requestIn } from './query.ts';
 import type { CallerQuota } from './quota.ts';
 import { type Route, routesOf } from './route.ts';
 import { NO_TOKEN } from './security.ts';
@@ -74,6 +74,7 @@ type Bound = { Bindings: HttpBindings };
 
 /** Only to programs of this host. */
 const reached = z.strictObject({ address: z.string() });
+const linked = z.strictObject({ link: z.string() });
 
 /** Everything that is answered over HTTP. It decides nothing: each route is one verb of the table. */
 export function appOf(service: HttpService): Hono<Bound> {
@@ -179,6 +180,11 @@ export function appOf(service: HttpService): Hono<Bound> {
   });
   // For `keyturn mcp` of this account, which tells agents where a human can look.
   if (service.is_local) at(['POST'], '/v1/address', () => answerWith(reached, { address: site.origin }));
+  // For `keyturn link` of this account. Where the output of a service is kept, its first link is not printed.
+  if (service.is_local)
+    at(['POST'], '/v1/link', async () =>
+      answerWith(linked, { link: `${site.origin}/#link=${await sessions.link()}` }),
+    );
   const going: GoingCalls = { endpoints: new Map(), holders: new Map(), sessions: new Map() };
   const { access } = service;
   for (const path of access === null ? [] : RESOURCE_PATHS)
@@ -223,11 +229,6 @@ export function appOf(service: HttpService): Hono<Bound> {
     return refused(req.raw, new Refusal('ROUTE_UNKNOWN'));
   });
   return app;
-}
-
-/** What the log calls a path. One that is not ours could hold anything. */
-function entryPointOf(path: string, ours: ReadonlyMap<string, unknown>): string {
-  return ours.has(path) ? path.replace(/^\/(v1\/)?/, '').replaceAll('/', '.') || 'page' : 'serve';
 }
 
 /** A name that holds a digest never has another content. */
@@ -288,18 +289,6 @@ async function nameByAccess({ access, keyturn }: HttpService, { headers }: Reque
   if (found?.kind !== 'agent' || found.status !== 'active')
     refuse('TOKEN_INVALID', 'No enrolled agent is named for this token.');
   return name;
-}
-
-/** Ends what counts, once its answer was written or its connection is gone. An answer that waits behind others of its connection hears only from the socket. */
-function untilRead({ incoming: { socket }, outgoing }: HttpBindings, end: () => void): () => void {
-  const over = () => {
-    socket.off('close', over);
-    end();
-  };
-  socket.once('close', over);
-  outgoing.once('close', over);
-  if (socket.destroyed || outgoing.destroyed) over();
-  return over;
 }
 
 async function openSession(service: HttpService, request: Request): Promise<Response> {

@@ -36,3 +36,15 @@ export function cutting(
     outgoing.destroy();
   };
 }
+
+/** Ends what counts, once its answer was written or its connection is gone. An answer that waits behind others of its connection hears only from the socket. */
+export function untilRead({ incoming: { socket }, outgoing }: HttpBindings, end: () => void): () => void {
+  const over = () => {
+    socket.off('close', over);
+    end();
+  };
+  socket.once('close', over);
+  outgoing.once('close', over);
+  if (socket.destroyed || outgoing.destroyed) over();
+  return over;
+}

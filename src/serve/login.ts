@@ -26,8 +26,8 @@ interface Begun {
 }
 
 /**
- * Nothing is stored when a login begins, which needs no credential: so nobody pushes out the login of another. What is asked for again follows
- * from what the browser keeps and a key that the services of a ledger share for a while; of whoever does not know the state, nothing is taken.
+ * Beginning a login needs no credential, so it stores nothing: requests without end would push out the logins of others. What is asked for again
+ * follows from what the browser keeps and a key that the services of a ledger share for a while. A caller that does not know the state is refused.
  */
 function begunWith(key: string, kept: string): Begun {
   const of = (what: string) =>

@@ -8,6 +8,11 @@ export function pathOf({ url }: Pick<Request, 'url'>): string {
   return URL_PARTS.exec(url)?.[1] ?? '';
 }
 
+/** What the log calls a path. One that is not ours could hold anything. */
+export function entryPointOf(path: string, ours: ReadonlyMap<string, unknown>): string {
+  return ours.has(path) ? path.replace(/^\/(v1\/)?/, '').replaceAll('/', '.') || 'page' : 'serve';
+}
+
 /** URLSearchParams puts another character in place of bytes that are no UTF-8, and what was asked would not be what is answered. */
 export function queryIn({ url }: Pick<Request, 'url'>): URLSearchParams {
   const text = URL_PARTS.exec(url)?.[2] ?? '';

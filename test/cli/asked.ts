@@ -53,6 +53,7 @@ export const ASKED: Readonly<Record<string, readonly [code: string, words: strin
     'SERVICE_UNREACHABLE',
     '--as alice --key .keyturn/keys/alice.json --service http://localhost:59999',
   ],
+  link: ['SERVICE_MISSING', ''],
   logout: ['LOGIN_MISSING', '--service http://localhost:59999'],
   'token add': ['PRINCIPAL_UNKNOWN', 'missing --reason test'],
   'token list': ['OK', ''],

@@ -282,7 +282,7 @@ describe('--json', () => {
     await ok(['hook', 'status']);
     // Of a client, until an intent is over, and at a service elsewhere: test/hook and test/cli/remote.exhaustive.test.ts.
     for (const name of ['hook', 'hook install', 'hook remove', 'wait', 'login', 'logout']) answered.add(name);
-    for (const name of ['serve', 'execute']) answered.add(name); // until they are stopped: serve.test.ts
+    for (const name of ['serve', 'execute', 'link']) answered.add(name); // until they are stopped: serve.test.ts
     answered.add('watch'); // line by line, which watch.exhaustive.test.ts shows
     for (const name of ['store migrate', 'store repair']) answered.add(name); // on a server, in test/findings/s13-*
     // The commands of the agent core answer in agent-json.exhaustive.test.ts.

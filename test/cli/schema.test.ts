@@ -7,6 +7,7 @@ import { VERBS } from '../../src/face/verbs.ts';
 
 const HOST = 'about this host or another store: there is no project to ask, or it is not open';
 const SESSION = 'about what this account keeps of a service: no project is asked';
+const SECRET = 'a secret of the service on this host, which tells it to this account alone';
 const REACHES =
   'starts or writes to what only a file of this host names: no caller from elsewhere may ask for it';
 const SEVERAL = 'one sitting of a human: the outputs of several verbs';
@@ -28,6 +29,7 @@ const OWN: Readonly<Record<string, string>> = {
   'store repair': HOST,
   login: SESSION,
   logout: SESSION,
+  link: SECRET,
   'notify test': REACHES,
   'mcp diff': REACHES,
   attenuate: OFFLINE,

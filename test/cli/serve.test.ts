@@ -19,7 +19,8 @@ async function serve(...words: string[]) {
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [line] = await once(child.stdout, 'data');
-  const { address } = JSON.parse(String(line)).result as { address: string };
+  const { address, link } = JSON.parse(String(line)).result as { address: string; link: string | null };
+  expect(link === null).toBe(words.includes('--no-link'));
   return { child, address };
 }
 
@@ -64,6 +65,31 @@ describe('keyturn serve', () => {
       ALICE,
     );
     expect(gone.stdout).toBe(`[OK] The token ${token_id} of robot is revoked\n`);
+  });
+
+  it('prints no link where it is told so, and one for each time that its account asks', async () => {
+    const { child } = await serve('--no-execute', '--no-link');
+    const words: string[] = [];
+    child.stdout.on('data', (part) => void words.push(String(part)));
+    const asked = async () => {
+      const { code, stdout } = await project.run('link');
+      expect([code, stdout]).toEqual([
+        0,
+        expect.stringMatching(/^Open within 5 minutes, once: http:\S+#link=\S+\n$/),
+      ]);
+      return new URL(stdout.split(' ').at(-1)!.trim());
+    };
+    const [one, other] = [await asked(), await asked()];
+    const open = async ({ origin, hash }: URL) => {
+      const body = JSON.stringify({ link: hash.slice('#link='.length) });
+      const headers = { 'content-type': 'application/json' };
+      return (await fetch(`${origin}/v1/session`, { method: 'POST', headers, body })).status;
+    };
+    expect([await open(one), await open(other), await open(one)]).toEqual([200, 200, 401]);
+    child.kill('SIGTERM');
+    expect((await once(child, 'exit'))[0]).toBe(0);
+    expect(words.join('')).not.toContain('link');
+    expectError('SERVICE_MISSING', await project.run('link'));
   });
 
   it('can be started again after it was killed', async () => {

@@ -8,27 +8,38 @@ import type { Walked } from './contract.ts';
 import { asExecutor, atOnce, formOf, ISSUE, type Note } from './contract-steps.ts';
 import { call, type Service, serving, session, type Told, withToken } from './service.ts';
 
-/** By any method, with any headers. */
-export async function sent(
+/** By any method, with any headers. Each on a connection of its own: one that ends before its answer was cut by the service. */
+export function sent(
   { address }: Pick<Service, 'address'>,
   method: string,
   path: string,
   { token, headers = {}, body }: { token?: string; headers?: Record<string, string>; body?: string },
 ): Promise<Told> {
-  const answer = await fetch(`${address}${path}`, {
-    method: method.toUpperCase(),
-    redirect: 'manual',
-    headers: {
-      ...(token && { authorization: `Bearer ${token}` }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body !== undefined && { body }),
+  const { hostname, port } = new URL(address);
+  const all = {
+    ...(token && { authorization: `Bearer ${token}` }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...headers,
+  };
+  return new Promise((done, failed) => {
+    const asked = { hostname, port, path, method: method.toUpperCase(), headers: all, agent: false };
+    const asking = request(asked, (answer) => {
+      const parts: Buffer[] = [];
+      answer.on('data', (part) => void parts.push(part));
+      answer.on('error', failed);
+      answer.on('end', () => {
+        const told = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
+          values.map((value): [string, string] => [name, value]),
+        );
+        const text = Buffer.concat(parts).toString('utf8');
+        const is_json = /json\b/.test(answer.headers['content-type'] ?? '');
+        const read = is_json && text !== '' ? JSON.parse(text) : null;
+        done({ status: answer.statusCode!, headers: new Headers(told), text, body: read });
+      });
+    });
+    asking.on('error', failed);
+    asking.end(body);
   });
-  const text = await answer.text();
-  const is_json = /json\b/.test(answer.headers.get('content-type') ?? '');
-  const body_told = is_json && text !== '' ? JSON.parse(text) : null;
-  return { status: answer.status, headers: answer.headers, text, body: body_told };
 }
 
 /** Under another name of the service, which fetch does not let a program say. */

@@ -192,18 +192,13 @@ async function generated(
     for (const [i, sample] of fc.sample(one.asked, { numRuns: each, seed: SEED + place }).entries()) {
       const caller = shown[i % shown.length]!;
       const made = inNameOf(caller, sample);
-      const told = await answered(() => askAs(s, one, made, caller));
+      const told = await askAs(s, one, made, caller);
       note(one.method, one.path, told);
       if (told.status < 400 && !one.allows(made))
         wrong.push(`${one.method} ${one.path} takes ${JSON.stringify(made)} of ${caller.name}`);
     }
   }
   return wrong;
-}
-
-/** To make up requests takes long, and meanwhile a connection that is kept for the next one can end. */
-async function answered(asks: () => Promise<Told>): Promise<Told> {
-  return asks().catch(asks);
 }
 
 /** What is done to a file of the host, and the refusal of verbs that read it. */
@@ -242,7 +237,7 @@ async function refusedByForm(s: Service, one: Walked, cookie: Shown): Promise<To
   const { path, method, is_open, takes_body, statuses } = one;
   const page = { ...shownAs(cookie), origin: s.address };
   const send = (over: { token?: string; headers?: Record<string, string>; body?: string }, more = '') =>
-    answered(() => sent(s, method, `${path}${more}`, { ...(takes_body && { body: '{}' }), ...over }));
+    sent(s, method, `${path}${more}`, { ...(takes_body && { body: '{}' }), ...over });
   const told = [await viaHost(s, method, path, { host: 'elsewhere:1' })];
   if (!is_open) told.push(await send({}));
   if (statuses.includes('403')) told.push(await send({ token, headers: { 'sec-fetch-site': 'cross-site' } }));

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { otherPaths } from '../../src/serve/described.ts';
+import { ENROL_FILES } from '../../src/serve/enrol-page.ts';
 import { routesOf } from '../../src/serve/route.ts';
 import { sizeOf } from '../support/ledger.ts';
 import { call, refusalIn, SAY, type Service, service, session, shownAs } from './service.ts';
@@ -122,6 +125,19 @@ describe('an answer', () => {
 });
 
 describe('the description', () => {
+  it('and docs/http.md say of the same paths that they are answered without a credential', () => {
+    const pages = ['/', ...ENROL_FILES.map(({ path }) => path)];
+    const open = otherPaths({ assets: [], has_login: true, has_access: true })
+      .filter(({ path }) => !pages.includes(path))
+      .filter(({ is_open, shown = [] }) => is_open === true || shown.includes('nothing'));
+    const page = readFileSync(new URL('../../docs/http.md', import.meta.url), 'utf8');
+    const [, listed = ''] = /Without one of them only these are answered, [^:]*: (.*?)\. An agent/s.exec(
+      page,
+    )!;
+    const named = [...listed.matchAll(/`(?:[A-Z]+ )?(\/[^`]*)`/g)].map(([, path]) => path);
+    expect(named.sort()).toEqual(open.map(({ path }) => path).sort());
+  });
+
   it('has every verb that can be asked for, each with schemas that compile', async () => {
     const s = await service();
     const { status, body } = await call(s, '/openapi.json', undefined, { token: s.token });

@@ -239,7 +239,7 @@ describe('a target', () => {
       '64:ff9b:1::10.1.2.3',
       '2001:0:102:304::1',
       '2002:a01:203::1',
-      // Site-local, discard, dummy, segment routing, documentation, multicast, and what nobody has been given.
+      // Site-local, discard, dummy, segment routing, documentation, multicast, and what is not assigned.
       'fec0::1',
       '100::1',
       '100:0:0:1::1',

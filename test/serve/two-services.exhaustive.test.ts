@@ -133,6 +133,18 @@ describe('what two services remember together', () => {
       expect(refusalIn(await call(one, '/v1/intents/list', {}, { cookie }))).toEqual([401, 'TOKEN_INVALID']);
   });
 
+  it('a session holds after all services of the ledger stopped, until it is ended', async () => {
+    const { p, a, b } = await both('sessions-kept');
+    const cookie = await session(a);
+    await Promise.all([a.stop(), b.stop()]);
+    const again = await serving(p);
+    const list = () => call(again, '/v1/intents/list', {}, { cookie });
+    expect((await list()).status).toBe(200);
+    const headers = { ...shownAs(cookie), origin: again.address };
+    expect((await fetch(`${again.address}/v1/session`, { method: 'DELETE', headers })).status).toBe(204);
+    expect(refusalIn(await list())).toEqual([401, 'TOKEN_INVALID']);
+  });
+
   it('an enrolment that one opened goes on at the other, and is finished at the first', async () => {
     const { p, a, b } = await both('enrolments');
     const cookie = await session(a);

@@ -8,7 +8,7 @@ import { webLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { ServeRequest } from '../../serve/serve.ts';
 import type { Answer, Call, Options } from '../answer.ts';
-import { writingHere } from '../project.ts';
+import { readingHere, writingHere } from '../project.ts';
 import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
 import { refusalFrom } from '../tell.ts';
@@ -17,7 +17,8 @@ import { requireAnySandbox } from './doctor.ts';
 
 /** Until a signal ends it. */
 export async function serve(call: Call): Promise<Answer> {
-  const { port, host, publicUrl, execute: executes = true, json = false } = call.options;
+  const { port, host, publicUrl, execute: executes = true, link: prints_link = true } = call.options;
+  const { json = false } = call.options;
   const serving = await import('../../serve/serve.ts');
   const request = {
     ...(port !== undefined && { port: serving.portOf(port) }),
@@ -36,12 +37,24 @@ export async function serve(call: Call): Promise<Answer> {
         if (outcome !== 'delivered') say(2, `notify ${target}: ${visible(words)}`);
       },
       onListening: ({ address, link }) => {
-        const result: Result<'serve'> = { address, link };
+        const result: Result<'serve'> = { address, link: prints_link ? link : null };
         if (json) say(1, jsonLine({ ok: true, command: 'serve', result }));
-        else say(1, `Keyturn serves at ${address}\nOpen within 5 minutes, once: ${link}`);
+        else say(1, `Keyturn serves at ${address}\n${prints_link ? openOnce(link) : HOW_TO_OPEN}`);
         if (request.most > 0) sayWithoutSandbox();
       },
     });
+  });
+}
+
+const openOnce = (link: string) => `Open within 5 minutes, once: ${link}`;
+const HOW_TO_OPEN = 'For a link to the console: `keyturn link`, as this account.';
+
+/** By the socket of the project, which only this account can open. */
+export function link(call: Call): Promise<Answer> {
+  return readingHere(call, async ({ layout }) => {
+    const { askLocally } = await import('../../serve/local.ts');
+    const result = (await askLocally(layout.serve_socket, '/v1/link', {})) as Result<'link'>;
+    return { result, lines: [openOnce(result.link)] };
   });
 }
 

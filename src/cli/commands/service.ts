@@ -37,6 +37,11 @@ export const SERVICE: readonly Spec[] = [
         many: true,
       },
       { flags: '--no-execute', about: 'run nothing here' },
+      {
+        flags: '--no-link',
+        about:
+          'print no link to the console, where the output is kept in a journal; `keyturn link` prints one',
+      },
       parallel,
     ],
     examples: [
@@ -46,6 +51,13 @@ export const SERVICE: readonly Spec[] = [
     ],
     host_only: true,
     load: async () => (await import('../command/serve.ts')).serve,
+  },
+  {
+    name: 'link',
+    about: 'a new link to the console of the service of this project, which works once, for 5 minutes',
+    examples: ['keyturn link'],
+    host_only: true,
+    load: async () => (await import('../command/serve.ts')).link,
   },
   {
     name: 'execute',
