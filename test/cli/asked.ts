@@ -1,4 +1,4 @@
-/** What each command is asked, and the code of its answer. `ID` and `HASH` are those of an intent that waits, `NONE` is no id. `AHEAD` and `BEHIND` are projects whose newest entry is of tomorrow, and whose ledger lost entries. */
+/** What each command is asked, and the code of its answer. `ID` and `HASH` are those of an intent that waits, `NONE` is no id. `DONE` has run, and `TAKEN` can be taken back with `RECEIPT`. `AHEAD` and `BEHIND` are projects whose newest entry is of tomorrow, and whose ledger lost entries. */
 export const ASKED: Readonly<Record<string, readonly [code: string, words: string]>> = {
   init: ['PROJECT_EXISTS', '--name ada'],
   'identity add': ['NO_TERMINAL', 'scout --agent'],
@@ -17,7 +17,7 @@ export const ASKED: Readonly<Record<string, readonly [code: string, words: strin
   propose: ['OK', '--tool fail --by bot'],
   list: ['OK', ''],
   show: ['OK', 'ID'],
-  wait: ['INTENT_NOT_FOUND', 'NONE'],
+  wait: ['OK', 'DONE'],
   hook: ['JSON_MALFORMED', '--client codex --as bot'],
   'hook install': ['PRINCIPAL_UNKNOWN', 'codex --as nobody'],
   'hook status': ['OK', ''],
@@ -25,8 +25,8 @@ export const ASKED: Readonly<Record<string, readonly [code: string, words: strin
   review: ['NO_TERMINAL', ''],
   approve: ['NO_TERMINAL', 'ID'],
   reject: ['NO_TERMINAL', 'ID --reason test'],
-  undo: ['UNDO_NOT_DUE', 'ID --by bot'],
-  withdraw: ['RECEIPT_INVALID', 'ID --reason test'],
+  undo: ['OK', 'DONE --by bot'],
+  withdraw: ['OK', 'TAKEN --reason test --receipt RECEIPT'],
   submit: ['KEY_FILE_INVALID', 'ID --delegation NONE --agent-key missing'],
   status: ['OK', ''],
   grant: ['APPROVAL_MISSING', 'ID'],

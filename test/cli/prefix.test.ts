@@ -235,7 +235,8 @@ const WHOLE: Readonly<Record<string, string>> = {
   'submit --hash': 'what was reviewed elsewhere, compared in full',
   'simulation register --digest': 'what was looked at, compared in full',
   'simulation activate --digest': 'what was looked at, compared in full',
-  'agent ask --correlation': 'shown in test/cli/agent.exhaustive.test.ts; what fits none is the name of a new one',
+  'agent ask --correlation':
+    'shown in test/cli/agent.exhaustive.test.ts; what fits none is the name of a new one',
   'runs --executor': 'shown in test/cli/list-runs.test.ts',
   'credential add --key': 'shown in test/cli/passkey.exhaustive.test.ts',
   'executor add [key]': 'a key that is not known here yet',

@@ -10,6 +10,7 @@ import { Keyturn } from '../../src/keyturn.ts';
 import { SERVERS } from '../mcp-call/servers.ts';
 import { steady } from '../support/project.ts';
 import { cliPath } from '../support/pty.ts';
+import { runSeen } from '../support/seen.ts';
 import { ASKED } from './asked.ts';
 import { answerOf, fileFolder, type Intent, makeProject, type Project, UNKNOWN_ID } from './project.ts';
 
@@ -24,6 +25,9 @@ const away = fileFolder();
 const [AHEAD, BEHIND] = [join(away, 'ahead'), join(away, 'behind')];
 let project: Project;
 let intent: Intent;
+/** One that has run, and one with what takes it back. */
+let done: Intent;
+let taken: { readonly intent_id: string; readonly receipt: string | null };
 
 beforeAll(async () => {
   project = await makeProject(folder);
@@ -34,6 +38,13 @@ beforeAll(async () => {
   cpSync(join(folder, '.keyturn', 'store.db'), join(BEHIND, '.keyturn', 'store.db'));
 
   intent = await project.propose('greet', { name: 'Ada' });
+  done = await project.propose('open');
+  await project.ready(done);
+  await project.inside(async (keyturn) => {
+    await runSeen(keyturn, { intent_id: done.id, hash: done.hash, confirm: async () => true });
+    const effect = { kind: 'tool' as const, tool: 'fail', arguments: {} };
+    taken = await keyturn.intents.propose({ issuer: 'bot', declared_goal: 'Taken back.', effect });
+  });
   writeFileSync(join(folder, 'plan.json'), '{}');
   await writeCapability();
 });
@@ -69,6 +80,9 @@ const named = (word: string): string =>
     ID: intent.id,
     HASH: intent.hash,
     NONE: UNKNOWN_ID,
+    DONE: done.id,
+    TAKEN: taken.intent_id,
+    RECEIPT: taken.receipt!,
     AHEAD,
     BEHIND,
     NODE: process.execPath,

@@ -19,7 +19,7 @@ describe('help', () => {
     expect(stdout).toMatch(/^ {2}lane\b/m);
     // The short way stands in the journey, before its steps.
     expect(stdout).toMatch(
-      /\n {2}keyturn propose [^\n]+\n {2}keyturn turn [^]*\nWhat turn does, in steps:\n/,
+      /\n {2}keyturn propose [^\n]+\n {2}keyturn turn [\s\S]*\nWhat turn does, in steps:\n/,
     );
   });
 

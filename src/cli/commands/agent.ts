@@ -30,7 +30,10 @@ export const AGENT: readonly Spec[] = [
     options: [
       user,
       { flags: '--thread <id>', about: 'the thread that it belongs to' },
-      { flags: '--correlation <id>', about: 'the id of the conversation, or how one that Keyturn made begins; a new one unless told' },
+      {
+        flags: '--correlation <id>',
+        about: 'the id of the conversation, or how one that Keyturn made begins; a new one unless told',
+      },
       language,
       { flags: '--packet', about: 'print what the finder found, as JSON, instead of the answer' },
     ],
