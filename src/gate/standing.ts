@@ -4,8 +4,8 @@ import { isMadeLater } from '../identity/made.ts';
 import { isLive } from '../identity/principal.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
-import { type ApprovalsNow, approvalsNow, whyLapsed } from './approvals.ts';
-import { capabilityNow } from './capability.ts';
+import { type ApprovalsMoment, type ApprovalsNow, approvalsNow, whyLapsed } from './approvals.ts';
+import { capabilityNow, usableUntil } from './capability.ts';
 import { type DispatchedIntent, lacksDispatch, NOT_DISPATCHED } from './dispatched.ts';
 import { type Freeze, freezeWords, frozenFor } from './freeze.ts';
 import { BLOCKS } from './next.ts';
@@ -51,6 +51,8 @@ export interface Standing extends ApprovalsNow {
   readonly freeze: Freeze | null;
   /** The capability that a run would use; null where there is none that could be used. */
   readonly capability: Capability | null;
+  /** Until when what was ordered can be used; null where nothing is ordered that can be used. */
+  readonly ordered_until: string | null;
   /** Why no capability may be granted for it now; null where one may. */
   readonly not_granted: Denial | null;
   /** Why no order of it can be used now, whether or not one may be given; null where one can. */
@@ -74,7 +76,8 @@ export function standingOf(state: IntentState, moment: Moment): Standing {
   const not_run = not_granted ?? not_ordered ?? not_dispatched;
   const next = nextStep(approvals, { out_of_time, not_granted, not_ordered, not_dispatched });
   const whys = { not_granted, not_ordered, not_dispatched, not_run };
-  return { ...approvals, state, freeze, capability, ...whys, next };
+  const ordered_until = orderedUntil(state, approvals, moment);
+  return { ...approvals, state, freeze, capability, ordered_until, ...whys, next };
 }
 
 type Why = Pick<Standing, 'not_granted' | 'not_ordered' | 'not_dispatched'> & {
@@ -124,13 +127,25 @@ function outOfTime(state: IntentState, { now, ledger_at, set_back_at }: Moment):
 function notOrdered(
   found: Capability | ReasonCode,
   approvals: Counted,
-  { now, authorities }: Moment,
+  { now, authorities }: Pick<Moment, 'now' | 'authorities'>,
 ): Denial | null {
   if (typeof found === 'string') return denied(found);
   const lost =
     lostOrder(found, authorities, now.toISOString()) ??
     lostBy(found.issued?.approvers ?? found.approvers, approvals, authorities);
   return lost && denied(lost.code, { words: lost.message });
+}
+
+/** Until when the order of the present attempt, or what was issued under it, can be used; null where none can. */
+export function orderedUntil(
+  state: IntentState,
+  approvals: ApprovalsNow,
+  { now, authorities }: Pick<ApprovalsMoment, 'now' | 'authorities'>,
+): string | null {
+  if (approvals.missing > 0) return null;
+  const found = capabilityNow(state, now);
+  if (typeof found === 'string') return null;
+  return authorities && notOrdered(found, approvals, { now, authorities }) ? null : usableUntil(found);
 }
 
 /** What the agent core proposed runs only while it is dispatched. */
