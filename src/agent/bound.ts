@@ -1,6 +1,6 @@
 import type { Json } from '../canonical/json.ts';
 import { PLAN_ROLLBACK, placeholdersIn, type Simulation } from '../finder/simulation.ts';
-import type { Simulation as Registered } from '../gate/simulation.ts';
+import { notActive, type Simulation as Registered } from '../gate/simulation.ts';
 import {
   type Bound,
   type BoundPart,
@@ -209,12 +209,11 @@ async function partOf(
   const known =
     (await context.journey.store.find('simulation', id)) ??
     refuse('SIMULATION_NOT_REGISTERED', undefined, { simulation: id });
-  if (!statuses.includes(known.status))
-    refuse('SIMULATION_NOT_ACTIVE', `"${id}" is ${known.status}.`, { simulation: id });
-  const is_over =
-    known.expires_at !== null && Date.parse(known.expires_at) <= context.journey.clock().getTime();
-  if (is_over && !statuses.includes('Draft'))
-    refuse('SIMULATION_NOT_ACTIVE', `The activation of "${id}" has expired.`, { simulation: id });
+  const code = notActive(known, {}, context.journey.clock().toISOString());
+  // Where a draft will do, an activation that has expired does, too.
+  const will_do = statuses.includes('Draft') && statuses.includes(known.status);
+  if (code !== null && !(code === 'SIMULATION_NOT_ACTIVE' && will_do))
+    refuse(code, code === 'SIMULATION_NOT_ACTIVE' ? inactive(known) : undefined, { simulation: id });
   const simulation = await definitionOf(context, known.definition);
   if (simulation.steps !== undefined)
     refuse('SIMULATION_INVALID', `"${id}" has steps, and neither a step nor an undo has any.`);
@@ -222,6 +221,12 @@ async function partOf(
   const effect = await effects({ simulation, digest: definition });
   const part = { simulation: id, version, definition, effect };
   return { part, simulation };
+}
+
+function inactive({ simulation, status }: Registered): string {
+  return status === 'Active'
+    ? `The activation of "${simulation}" has expired.`
+    : `"${simulation}" is ${status}.`;
 }
 
 /** A simulation beside its activation. */

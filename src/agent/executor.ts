@@ -1,5 +1,7 @@
 import type { Simulation } from '../finder/simulation.ts';
+import { BLOCKS } from '../gate/next.ts';
 import type { IntentState } from '../gate/state.ts';
+import { hasExpired, isDue } from '../gate/status-word.ts';
 import { isDecision, requireIntent } from '../journey/context.ts';
 import { type DraftedTurn, draftTurn } from '../journey/delegate-turn.ts';
 import { look, run } from '../journey/run.ts';
@@ -198,11 +200,12 @@ export async function settle(
   const current = await requireStep(context, { correlation_id, plan_id, step_id });
   const { intent_id } = current.step_now;
   const intent = await requireIntent(context.journey, intent_id ?? refuse('AGENT_TRANSITION_ILLEGAL'));
-  const is_over = Date.parse(intent.expires_at) <= context.journey.clock().getTime();
   if (intent.runs.length === 0) {
     // Nothing ran, and nothing can any more.
-    if (intent.status === 'rejected') return endLater(context, current, intent, 'INTENT_REJECTED');
-    return is_over ? endLater(context, current, intent, 'INTENT_EXPIRED') : inDoubt(intent);
+    if (!isDue(intent)) return endLater(context, current, intent, BLOCKS[intent.status]!);
+    return hasExpired(intent, context.journey.clock())
+      ? endLater(context, current, intent, 'INTENT_EXPIRED')
+      : inDoubt(intent);
   }
   return intent.status === 'claimed' ? inDoubt(intent) : endLater(context, current, intent, undefined);
 }

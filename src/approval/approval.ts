@@ -8,18 +8,17 @@ export interface ApprovalRequest {
   readonly approved_hash: string;
   /** The approver asked for it themselves, in their own name or by way of the agent core. */
   readonly is_own: boolean;
-  readonly expires_at: string;
+  readonly has_expired: boolean;
   readonly approver: Principal;
   /** How many are active. */
   readonly humans: number;
-  readonly now: Date;
 }
 
 /** Pure. While one human is enrolled they may approve what they proposed; with two or more, no one may. */
 export function requireMayApprove(request: ApprovalRequest): void {
   if (request.hash !== request.approved_hash) refuse('HASH_MISMATCH');
   if (request.approver.kind !== 'human') refuse('NOT_HUMAN');
-  if (Date.parse(request.expires_at) <= request.now.getTime()) refuse('INTENT_EXPIRED');
+  if (request.has_expired) refuse('INTENT_EXPIRED');
   if (request.humans > 1 && request.is_own) refuse('SELF_APPROVAL');
 }
 

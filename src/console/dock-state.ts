@@ -1,5 +1,5 @@
 import type { Looked, May } from './looked.ts';
-import { isOpenWord } from './order.ts';
+import { isOpenWord, isOrdered } from './order.ts';
 import type { Intent } from './types.ts';
 
 interface Given {
@@ -45,16 +45,7 @@ export function dockStateOf({
   if (!looked.honest) return { kind: 'dishonest' };
   if (!isOpenWord(intent.status_word)) return { kind: 'ended', word: intent.status_word };
   if (Date.parse(intent.expires_at) <= now) return { kind: 'ended', word: 'expired' };
-  // An order whose approvals no longer count cannot run: it has to be approved, and ordered, again.
-  const ordered =
-    intent.missing === 0 &&
-    intent.capabilities.some(
-      ({ status, lapses_at, attempt }) =>
-        (status === 'ordered' || status === 'issued') &&
-        attempt === intent.attempt &&
-        Date.parse(lapses_at) > now,
-    );
-  if (ordered) return { kind: 'ended', word: 'ordered' };
+  if (isOrdered(intent, now)) return { kind: 'ended', word: 'ordered' };
   if (stale) return { kind: 'stale' };
   if (!can_passkey || !has_passkey) return { kind: 'no-passkey', here: can_passkey };
   if (may === null) return { kind: 'asking' };

@@ -9,13 +9,17 @@ export interface OrderedQueue {
   readonly all: readonly QueueItem[];
 }
 
-/** The same for the same queue and person, until the first of it expires. A thousand proposals are not sorted for each that draws one. */
+/** The same for the same queue and person, until the first of it expires or is no longer ordered. A thousand proposals are not sorted for each that draws one. */
 export function ordering(): (queue: WaitingMap, name: string | null, now?: number) => OrderedQueue {
   let known: { queue: WaitingMap; name: string | null; until: number; ordered: OrderedQueue } | null = null;
   return (queue, name, now = Date.now()) => {
     if (known?.queue === queue && known.name === name && now < known.until) return known.ordered;
     const ordered = orderOf(queue, name, now);
-    const until = Math.min(...ordered.all.map(({ expires_at }) => Date.parse(expires_at)));
+    const until = Math.min(
+      ...[...(queue?.values() ?? [])]
+        .map((one) => Date.parse(isOrdered(one, now) ? one.ordered_until! : one.expires_at))
+        .filter((end) => end > now),
+    );
     known = { queue, name, until, ordered };
     return ordered;
   };
@@ -30,14 +34,22 @@ export function isOpenWord(word: Word): boolean {
   return (OPEN_WORDS as readonly Word[]).includes(word);
 }
 
-/** Whether an approval that the service counted has expired since, of which no entry tells. */
-export function hasLapsed({ approvals, approvers }: QueueItem, now: number): boolean {
-  return approvals.some(({ by, expires_at }) => approvers.includes(by) && Date.parse(expires_at) <= now);
+/** Whether an approval that the service counted, or an order, has ended since, of which no entry tells. */
+export function hasLapsed({ approvals, approvers, ordered_until }: QueueItem, now: number): boolean {
+  const isOver = (until: string | null) => until !== null && Date.parse(until) <= now;
+  return (
+    isOver(ordered_until) ||
+    approvals.some(({ by, expires_at }) => approvers.includes(by) && isOver(expires_at))
+  );
 }
 
-function isInQueue({ status_word, expires_at, missing, capabilities }: QueueItem, now: number): boolean {
-  const is_ordered = missing === 0 && capabilities.some(({ status }) => status === 'ordered');
-  return isOpenWord(status_word) && !is_ordered && Date.parse(expires_at) > now;
+/** Whether a run is ordered, as the service says: what it tells was true when it answered, and an order lapses by the time alone. */
+export function isOrdered({ ordered_until }: Pick<QueueItem, 'ordered_until'>, now: number): boolean {
+  return ordered_until !== null && Date.parse(ordered_until) > now;
+}
+
+function isInQueue(one: QueueItem, now: number): boolean {
+  return isOpenWord(one.status_word) && !isOrdered(one, now) && Date.parse(one.expires_at) > now;
 }
 
 function orderOf(queue: WaitingMap, name: string | null, now: number): OrderedQueue {

@@ -32,8 +32,8 @@ export async function intentNow(context: Context, state: IntentState): Promise<z
   return now;
 }
 
-function addedTo({ status_word, approvers, missing, reviewers }: z.output<typeof intent>) {
-  return { status_word, approvers, missing, reviewers };
+function addedTo(told: z.output<typeof intent>) {
+  return { ...toldOf(told), reviewers: told.reviewers };
 }
 
 /** From the first look at a proposal to the order of its run. */

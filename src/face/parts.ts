@@ -239,6 +239,8 @@ export const intent = z
     approvers: z.array(name).readonly(),
     /** How many more humans must approve it; 0 where it waits for no approval. */
     missing: z.int(),
+    /** Until when what was ordered can be used; null where nothing is ordered that can be used. */
+    ordered_until: time.nullable(),
     reviewers,
   })
   .meta({ id: 'intent' });

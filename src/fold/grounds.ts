@@ -50,6 +50,7 @@ export function requireGrounds(rows: Rows, event: Event, at: string): void {
   if (event.kind === 'approval.granted') requireOther(rows, event);
   if (event.kind === 'order.given') requireOrderable(rows, event, at);
   if (event.kind === 'capability.issued') requireIssuable(rows, event, at);
+  if (event.kind === 'break_glass.used') requireOpen(rows, event, at);
   if (event.kind === 'execution.claimed') requireRunnable(rows, event, at);
   if (isOneOf(BELIEVED, event)) requireExecutor(systemOf(rows), event.body.executor_key);
   if (event.kind === 'execution.finished' || event.kind === 'rollback.finished') requireBelieved(rows, event);
@@ -189,6 +190,11 @@ function requireIssuable(rows: Rows, { subject, body }: Event<'capability.issued
   if (break_glass && breakGlassIn(rows, standing.state, at) === null)
     refuse('BREAK_GLASS_FORBIDDEN', 'Two humans have to confirm a break-glass, who can act now.');
   if (policy !== system.policy || !issues(system, control_key)) refuse('DECISION_STALE');
+}
+
+/** A break-glass goes past a freeze and the policies, and past nothing that no signature mends. */
+function requireOpen(rows: Rows, { subject }: Event<'break_glass.used'>, at: string): void {
+  requireNone(standingIn(rows, intentOf(rows, subject), at).not_open);
 }
 
 function breakGlassIn(rows: Rows, state: IntentState, at: string): string | null {

@@ -7,7 +7,7 @@ import { claimsOf } from '../gate/claims.ts';
 import { requireInOrder } from '../gate/ledger-time.ts';
 import { originOf } from '../identity/act.ts';
 import { type Verified, verifiedBefore, verifySignatures } from '../identity/verified.ts';
-import { type Entry, leafHash, openEntry } from '../ledger/entry.ts';
+import { type Entry, leafHash, openWritten } from '../ledger/entry.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type NeededDecision, neededDecision } from './decided.ts';
@@ -285,7 +285,7 @@ export class EntryReader {
   readonly read = (bytes: Uint8Array, hash: Digest = leafHash(bytes)): HashedEntry => {
     const found = this.#known.get(hash);
     if (found) return found;
-    const entry = openEntry(bytes);
+    const entry = openWritten(bytes);
     return this.keep({ entry, event: eventIn(entry), hash });
   };
 

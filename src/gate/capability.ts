@@ -152,7 +152,7 @@ function isOpen(capability: Capability, now_ms: number): boolean {
  * One that is issued in the commit of its order can be used until it expires. All others are issued in the commit of their claim. The
  * attacker has an executor key and the store, writes what was issued alone and claims later: that ends with the order, too.
  */
-function usableUntil({ issued, ordered_at, lapses_at, expires_at }: Capability): string {
+export function usableUntil({ issued, ordered_at, lapses_at, expires_at }: Capability): string {
   return issued?.at === ordered_at ? expires_at : lapses_at;
 }
 

@@ -4,13 +4,13 @@ import { isMadeLater } from '../identity/made.ts';
 import { isLive } from '../identity/principal.ts';
 import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
-import { type ApprovalsNow, approvalsNow, whyLapsed } from './approvals.ts';
-import { capabilityNow } from './capability.ts';
+import { type ApprovalsMoment, type ApprovalsNow, approvalsNow, whyLapsed } from './approvals.ts';
+import { capabilityNow, usableUntil } from './capability.ts';
 import { type DispatchedIntent, lacksDispatch, NOT_DISPATCHED } from './dispatched.ts';
 import { type Freeze, freezeWords, frozenFor } from './freeze.ts';
 import { BLOCKS } from './next.ts';
 import type { Approver, Capability, IntentState } from './state.ts';
-import { hasExpired } from './status-word.ts';
+import { hasExpired, isDue } from './status-word.ts';
 
 /** What the standing of an intent depends on besides the intent itself. */
 export interface Moment {
@@ -51,6 +51,10 @@ export interface Standing extends ApprovalsNow {
   readonly freeze: Freeze | null;
   /** The capability that a run would use; null where there is none that could be used. */
   readonly capability: Capability | null;
+  /** Until when what was ordered can be used; null where nothing is ordered that can be used. */
+  readonly ordered_until: string | null;
+  /** Why no signature of a human leads on from here: it is over, or its time is; null where one does. */
+  readonly not_open: Denial | null;
   /** Why no capability may be granted for it now; null where one may. */
   readonly not_granted: Denial | null;
   /** Why no order of it can be used now, whether or not one may be given; null where one can. */
@@ -65,27 +69,26 @@ export interface Standing extends ApprovalsNow {
 export function standingOf(state: IntentState, moment: Moment): Standing {
   const approvals = approvalsNow(state, moment);
   const freeze = freezeIn(state, moment);
-  const out_of_time = outOfTime(state, moment);
-  const not_granted = notGranted(state, approvals, { out_of_time, freeze });
+  const not_open = notOpen(state, moment);
+  const not_granted = notGranted(state, approvals, { not_open, freeze });
   const found = capabilityNow(state, moment.now);
   const capability = typeof found === 'string' ? null : found;
   const not_ordered = notOrdered(found, approvals, moment);
   const not_dispatched = notDispatched(state, moment);
   const not_run = not_granted ?? not_ordered ?? not_dispatched;
-  const next = nextStep(approvals, { out_of_time, not_granted, not_ordered, not_dispatched });
-  const whys = { not_granted, not_ordered, not_dispatched, not_run };
-  return { ...approvals, state, freeze, capability, ...whys, next };
+  const next = nextStep(approvals, { not_open, not_granted, not_ordered, not_dispatched });
+  const whys = { not_open, not_granted, not_ordered, not_dispatched, not_run };
+  const ordered_until = orderedUntil(state, approvals, moment);
+  return { ...approvals, state, freeze, capability, ordered_until, ...whys, next };
 }
 
-type Why = Pick<Standing, 'not_granted' | 'not_ordered' | 'not_dispatched'> & {
-  readonly out_of_time: Denial | null;
-};
+type Why = Pick<Standing, 'not_open' | 'not_granted' | 'not_ordered' | 'not_dispatched'>;
 
 function nextStep(
   { missing }: ApprovalsNow,
-  { out_of_time, not_granted, not_ordered, not_dispatched }: Why,
+  { not_open, not_granted, not_ordered, not_dispatched }: Why,
 ): NextStep {
-  if (missing > 0) return out_of_time === null ? 'approval' : null;
+  if (missing > 0) return not_open === null ? 'approval' : null;
   if (not_granted) return null;
   if (not_ordered) return 'order';
   return not_dispatched ? 'dispatch' : 'run';
@@ -98,15 +101,20 @@ function freezeIn(state: IntentState, { now, tenant, freezes, authorities }: Mom
 
 type Counted = Pick<ApprovalsNow, 'counted' | 'lapsed'>;
 
+function notOpen(state: IntentState, moment: Moment): Denial | null {
+  const { status, runs } = state;
+  if (isDue(state)) return outOfTime(state, moment);
+  return denied(BLOCKS[status]!, { executed_at: runs.at(-1)?.claimed_at ?? null });
+}
+
 /** Approval first, then history, as 000 section 4 orders it; then the freeze. */
 function notGranted(
-  { status, runs }: IntentState,
+  { status }: IntentState,
   { missing, lapsed }: ApprovalsNow,
-  { out_of_time, freeze }: { readonly out_of_time: Denial | null; readonly freeze: Freeze | null },
+  { not_open, freeze }: { readonly not_open: Denial | null; readonly freeze: Freeze | null },
 ): Denial | null {
-  const block = BLOCKS[status];
-  if (block !== null) return denied(block, { executed_at: runs.at(-1)?.claimed_at ?? null });
-  if (out_of_time) return out_of_time;
+  if (status === 'proposed') return denied(BLOCKS[status]!);
+  if (not_open) return not_open;
   if (missing > 0) return denied(whyLapsed(lapsed));
   return freeze ? denied('FROZEN', { words: freezeWords(freeze) }) : null;
 }
@@ -124,13 +132,25 @@ function outOfTime(state: IntentState, { now, ledger_at, set_back_at }: Moment):
 function notOrdered(
   found: Capability | ReasonCode,
   approvals: Counted,
-  { now, authorities }: Moment,
+  { now, authorities }: Pick<Moment, 'now' | 'authorities'>,
 ): Denial | null {
   if (typeof found === 'string') return denied(found);
   const lost =
     lostOrder(found, authorities, now.toISOString()) ??
     lostBy(found.issued?.approvers ?? found.approvers, approvals, authorities);
   return lost && denied(lost.code, { words: lost.message });
+}
+
+/** Until when the order of the present attempt, or what was issued under it, can be used; null where none can. */
+export function orderedUntil(
+  state: IntentState,
+  approvals: ApprovalsNow,
+  { now, authorities }: Pick<ApprovalsMoment, 'now' | 'authorities'>,
+): string | null {
+  if (approvals.missing > 0) return null;
+  const found = capabilityNow(state, now);
+  if (typeof found === 'string') return null;
+  return authorities && notOrdered(found, approvals, { now, authorities }) ? null : usableUntil(found);
 }
 
 /** What the agent core proposed runs only while it is dispatched. */

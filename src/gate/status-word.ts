@@ -78,13 +78,21 @@ export function hasExpired(state: Pick<IntentState, 'status' | 'expires_at'>, no
   return isDue(state) && Date.parse(state.expires_at) <= now.getTime();
 }
 
-/** Until when that word holds while no entry comes; null where a process that runs can end. */
+/** Until when that word, and what was ordered, holds while no entry comes; null where a process that runs can end. */
 export function statusLasts(
-  { status, expires_at, approvals }: Pick<IntentState, 'status' | 'expires_at' | 'approvals'>,
+  {
+    status,
+    expires_at,
+    approvals,
+    capabilities,
+  }: Pick<IntentState, 'status' | 'expires_at' | 'approvals' | 'capabilities'>,
   now: Date,
 ): Date | null {
   if (GOING.has(status)) return null;
-  const ends = [expires_at, ...approvals.map((one) => one.expires_at)].map((one) => Date.parse(one));
+  const orders = capabilities.flatMap(({ lapses_at, expires_at }) => [lapses_at, expires_at]);
+  const ends = [expires_at, ...approvals.map((one) => one.expires_at), ...orders].map((one) =>
+    Date.parse(one),
+  );
   return new Date(Math.min(FOR_GOOD, ...ends.filter((end) => end > now.getTime())));
 }
 

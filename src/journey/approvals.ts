@@ -1,7 +1,8 @@
-import { type ApprovalsNow, approvalsNow } from '../gate/approvals.ts';
+import { type ApprovalsMoment, type ApprovalsNow, approvalsNow } from '../gate/approvals.ts';
+import { orderedUntil } from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
 import { isDue } from '../gate/status-word.ts';
-import { authoritiesFor, type Context, type LookedUp } from './context.ts';
+import { authoritiesFor, type Context, type LookedUp, namedIn } from './context.ts';
 import { isRunning } from './life.ts';
 
 /**
@@ -12,18 +13,29 @@ export async function approvalsOf(
   context: Context,
   state: IntentState,
   known?: LookedUp,
-): Promise<ApprovalsNow> {
+): Promise<ApprovalsAndOrder> {
   const is_running = await isRunning(context, state);
-  const approvals = isDue(state) ? state.approvals : [];
-  const people = approvals.map(({ by }) => by);
-  const delegations = approvals.map(({ delegation }) => delegation);
-  const authorities = await authoritiesFor(context, { people, delegations }, known);
-  return approvalsNow({ ...state, approvals }, { now: context.clock(), authorities, is_running });
+  const due = isDue(state) ? state : { ...state, approvals: [], capabilities: [] };
+  const authorities = await authoritiesFor(context, namedIn(due), known);
+  return withOrder(due, { now: context.clock(), authorities, is_running });
+}
+
+export interface ApprovalsAndOrder extends ApprovalsNow {
+  /** Until when what was ordered can be used; null where nothing is ordered that can be used. */
+  readonly ordered_until: string | null;
+}
+
+export function withOrder(state: IntentState, moment: ApprovalsMoment): ApprovalsAndOrder {
+  const approvals = approvalsNow(state, moment);
+  return { ...approvals, ordered_until: orderedUntil(state, approvals, moment) };
 }
 
 /** What is told of them beside the state of the intent. */
-export type ToldApprovals = Pick<ApprovalsNow, 'status_word' | 'approvers' | 'missing'>;
+export type ToldApprovals = Pick<
+  ApprovalsAndOrder,
+  'status_word' | 'approvers' | 'missing' | 'ordered_until'
+>;
 
-export function toldOf({ status_word, approvers, missing }: ApprovalsNow): ToldApprovals {
-  return { status_word, approvers, missing };
+export function toldOf({ status_word, approvers, missing, ordered_until }: ToldApprovals): ToldApprovals {
+  return { status_word, approvers, missing, ordered_until };
 }

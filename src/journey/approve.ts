@@ -3,6 +3,7 @@ import type { Event } from '../event/event.ts';
 import { withApproval } from '../gate/approved.ts';
 import { isOwnRequest } from '../gate/signers.ts';
 import type { IntentState } from '../gate/state.ts';
+import { hasExpired } from '../gate/status-word.ts';
 import type { System } from '../gate/system.ts';
 import { drawnAt, type Signer, signAct } from '../identity/act.ts';
 import { assuranceOf } from '../identity/assurance.ts';
@@ -81,10 +82,9 @@ export async function weighApproval(
     hash,
     approved_hash: state.hash,
     is_own: isOwnRequest(state, approver.name),
-    expires_at: state.expires_at,
+    has_expired: hasExpired(state, now),
     approver,
     humans: await humansNow(context),
-    now,
   });
   // An executable that changed since the proposal is found now, not when it is too late to look.
   const asked = await openAsked(context, state);

@@ -1,11 +1,12 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import { breakGlassSince } from '../gate/break-glass.ts';
+import { standingOf } from '../gate/standing.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { isLive, requireHuman } from '../identity/principal.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
-import { requireFormats } from './check.ts';
+import { momentFor, refuseDenied, requireFormats } from './check.ts';
 import { type Context, recordingRefusal, requireClock, requireIntent } from './context.ts';
 import { openAsked } from './effect.ts';
 import { type Matter, rule } from './rules.ts';
@@ -30,6 +31,8 @@ export async function breakGlass(
   return recordingRefusal(context, forbidden(request), async (keep) => {
     const now = await requireClock(context);
     const state = await requireIntent(context, intent_id);
+    const { not_open } = standingOf(state, await momentFor(context, state));
+    if (not_open) refuseDenied(not_open);
     const principal = requireHuman(await context.store.find('principal', signer.name), signer.public_key);
     const system = await context.store.system();
     const asked = await openAsked(context, state);

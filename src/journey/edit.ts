@@ -1,6 +1,7 @@
 import type { Json } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
 import { requireEditable } from '../gate/next.ts';
+import { hasExpired } from '../gate/status-word.ts';
 import { drawnAt, drawnId, type Signer, signProposalWith } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
 import { type Envelope, type EnvelopeDraft, parseDraft } from '../intent/envelope.ts';
@@ -33,7 +34,7 @@ export async function edit(context: Context, request: EditRequest): Promise<Prop
   const now = drawnAt(signer, await requireClock(context));
   const state = await requireIntent(context, intent_id);
   requireEditable(state);
-  if (Date.parse(state.expires_at) <= now.getTime()) refuse('INTENT_EXPIRED');
+  if (hasExpired(state, now)) refuse('INTENT_EXPIRED');
   const draft = draftOf((await openAsked(context, state)).envelope, request, now);
   let replaced: Event<'intent.replaced'> | undefined;
   const { event, objects, ...proposal } = await draftProposal(context, draft, signer, null, async (made) => {

@@ -2,7 +2,6 @@ import type { JsonObject } from '../canonical/json.ts';
 import { showEffect } from '../display/effect.ts';
 import type { Shown } from '../display/shown.ts';
 import type { WaitsFor } from '../display/unserved.ts';
-import { approvalsNow } from '../gate/approvals.ts';
 import { type CapabilityWord, capabilityWordOf } from '../gate/capability-word.ts';
 import type { IntentState } from '../gate/state.ts';
 import { isDue, type RunWord, runWordOf } from '../gate/status-word.ts';
@@ -20,7 +19,7 @@ import {
   type Told,
   tellIntent,
 } from '../story/tell.ts';
-import { type ToldApprovals, toldOf } from './approvals.ts';
+import { type ToldApprovals, toldOf, withOrder } from './approvals.ts';
 import { readerOf } from './contents.ts';
 import type { Context } from './context.ts';
 import { isRunning } from './life.ts';
@@ -118,7 +117,7 @@ export async function storyInFile({
 }: FileStory): Promise<IntentStory> {
   const story = await tellIntent(entries, read, before);
   return {
-    ...told(story, toldOf(approvalsNow(story.intent, { now, authorities: null })), null),
+    ...told(story, toldOf(withOrder(story.intent, { now, authorities: null })), null),
     // Of processes a file knows nothing.
     ...wordsOf(story, now, false),
     waits_for: null,

@@ -2,6 +2,7 @@ import { approvalExpiry } from '../approval/approval.ts';
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import { isOwnDelegated } from '../gate/signers.ts';
+import { hasExpired } from '../gate/status-word.ts';
 import { drawnAt, type Signer, signAct } from '../identity/act.ts';
 import { type Authorities, covers, type Delegation, requireHolds } from '../identity/delegation.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
@@ -84,7 +85,7 @@ export async function submit(context: Context, request: SubmitRequest): Promise<
     const now = await requireClock(context);
     const state = await requireIntent(context, intent_id);
     if (state.hash !== hash) refuse('HASH_MISMATCH');
-    if (Date.parse(state.expires_at) <= now.getTime()) refuse('INTENT_EXPIRED');
+    if (hasExpired(state, now)) refuse('INTENT_EXPIRED');
     const held = await requireDelegation(context, delegation_id, signer, now);
     const asked = await openAsked(context, state);
     await requireSameEffect(context, state, asked);

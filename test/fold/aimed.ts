@@ -8,6 +8,7 @@ import { added, type Held, heldKey, heldPasskey, signedWith } from '../store/cre
 import { decisionFor, madeToken, tokenText } from '../store/decisions.ts';
 import {
   act,
+  broken,
   claimed,
   DIGEST,
   delegation,
@@ -147,6 +148,15 @@ function ofTimes(): Aimed[] {
         proposed(A, { expires_at: timeAfter(begins(), 2) }),
         granted(A, 'bo'),
         ordered(A, 'ada', { ...by('bo'), expires_at: timeAfter(begins(), 2) }),
+      ],
+    },
+    {
+      code: 'INTENT_EXPIRED',
+      events: [
+        ...begins(),
+        proposed(A, { expires_at: timeAfter(begins(), 2) }),
+        granted(A, 'bo'),
+        broken(A, 'ada'),
       ],
     },
     { code: 'CAPABILITY_EXPIRED', events: [...ready, ...issued(A, 'ada', ends), claimed(A, B)] },

@@ -5,6 +5,7 @@ import { leafHash } from '../../src/ledger/entry.ts';
 import { adoptedFrom, auditedFrom, objectsOf, rebuiltFrom, sealed } from './judges.ts';
 import { KINDS } from './kinds.ts';
 import { lived } from './lived.ts';
+import { lookedAt } from './look.ts';
 import { expectOneAnswer, JUDGES } from './one-answer.ts';
 import { proofOf } from './proofs.ts';
 
@@ -114,6 +115,7 @@ describe('commit, copy, rebuild, deep verification and proof', () => {
       await rebuiltFrom(changed, events, objectsOf(events)),
     ];
     for (const answer of answers) expect(answer).toEqual({ seq: 5, code: 'LEDGER_BROKEN' });
+    expect(lookedAt(changed)).toBe('LEDGER_BROKEN');
   });
 
   it('give the same answer about a few ledgers that differ in one thing', () => expectOneAnswer(8));

@@ -12,11 +12,13 @@ import {
   objectsOf,
   onSqlite,
   type StoreJudges,
+  sealed,
   storeJudges,
   type Times,
 } from './judges.ts';
 import { KINDS } from './kinds.ts';
 import { lived } from './lived.ts';
+import { isInLook, lookedAt } from './look.ts';
 import { choosingSignedAgain, isSignedAgain, mutant } from './mutants.ts';
 import { intentsIn, isAboutIntent, isInProof, proofOf } from './proofs.ts';
 import { type Single, singlesOf } from './search.ts';
@@ -157,6 +159,7 @@ async function answerOfAll(
     expect(answer!.seq).toBeLessThan(bare?.seq ?? Number.POSITIVE_INFINITY);
   }
   await expectSameProof(events, bare, any, times);
+  expectSameLook(events, bare, any, times);
   return answer;
 }
 
@@ -179,6 +182,29 @@ const isOfTheWhole = (code: string, { kind }: Event) =>
   code === 'GRANT_SPENT' ||
   (kind === 'capability.issued' && (code === 'DECISION_STALE' || code === 'PRINCIPAL_UNKNOWN')) ||
   (kind === 'execution.claimed' && /^(AGENT|SIMULATION|DISPATCH)_/.test(code));
+
+/** What replaced an intent is another subject, which the gate does not look at. */
+const isOfOthers = (code: string, event: Event) =>
+  isOfTheWhole(code, event) || event.kind === 'intent.replaced';
+
+/** The same of the gate's own look at one intent, which reads every entry and folds what is about that one. */
+function expectSameLook(events: readonly Event[], answer: Answer, any: number, times?: Times): void {
+  const good = answer ? events.slice(0, answer.seq) : events;
+  const intents = intentsIn(good);
+  const intent_id = intents[any % intents.length];
+  if (good.length > 1) expect(lookedAt(sealed(good, times), intent_id)).toBeNull();
+  if (!answer) return;
+  const last = events[answer.seq]!;
+  const about = isAboutIntent(last) ? last.subject : intent_id;
+  const { code } = answer;
+  if (isOfOthers(code, last) || !isInLook(last, about)) return;
+  const look = lookedAt(sealed(events.slice(0, answer.seq + 1), times), about);
+  expect({ code, kind: last.kind, is_refused: look !== null }).toEqual({
+    code,
+    kind: last.kind,
+    is_refused: true,
+  });
+}
 
 /**
  * A proof has the entries about one intent and those that they rest on. What the whole ledger takes, a proof of it takes; and an entry that
