@@ -121,7 +121,7 @@ export interface Rollback {
   readonly result: 'complete' | 'partial' | 'stuck' | null;
 }
 
-export interface Choice {
+export interface EffectChoice {
   readonly tool: string;
   readonly effect_digest: Digest;
   /** What a freeze of a tool can name to stop it: all tools that would run, and a plan by its id. */
@@ -147,7 +147,7 @@ export interface IntentState {
   readonly on_behalf_of: string | null;
   readonly actions: readonly string[];
   /** What the intent names: first what it asks for, then what a human may turn to after a failure. */
-  readonly choices: readonly Choice[];
+  readonly choices: readonly EffectChoice[];
   readonly replaces: string | null;
   /** What a human proposed in its place, which ended it; null while it was not replaced. */
   readonly replaced_by: string | null;
