@@ -7,10 +7,46 @@ import { describe, expect, it } from 'vitest';
 import { freshDist } from './support/dist.ts';
 import { newcomer, nextOf, started, turnNext } from './support/example.ts';
 import { installDist } from './support/installed.ts';
+import { until } from './support/processes.ts';
+import { runSeen } from './support/seen.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const [, program] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/library.md'), 'utf8'))!;
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+
+const [, readme] = /```js agent.mjs\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))!;
+/** Its patience ends at a signal, and its tool is `greet`. */
+const impatient = readme!
+  .replace(
+    'const signal = AbortSignal.timeout(600_000);',
+    "const gone = new AbortController(); process.once('SIGUSR2', () => gone.abort()); const { signal } = gone;",
+  )
+  .replace(
+    "tool: 'backup', arguments: { file: 'data/numbers.txt' }",
+    "tool: 'greet', arguments: { name: 'Grace' }",
+  );
+
+describe('the agent of README', () => {
+  const dist = freshDist();
+
+  it('says that its tool runs, where its patience ends meanwhile, and ends as it should', async () => {
+    const p = await newcomer('sleep 60');
+    installDist(p.root, dist);
+    writeFileSync(join(p.root, 'agent.mjs'), impatient);
+    const { child, ended } = started(p, ['agent.mjs']);
+    const intent = await nextOf(p);
+    await p.keyturn.intents.turn({ ...intent, signer: p.ada });
+    const stop = new AbortController();
+    const run = runSeen(p.keyturn, { ...intent, confirm: async () => true, abort: stop.signal });
+    const { intent_id } = intent;
+    await until(async () => (await p.keyturn.intents.get({ intent_id })).status_word === 'running');
+    child.kill('SIGUSR2');
+    const told = await ended;
+    stop.abort();
+    await run;
+    expect(told).toEqual({ code: 0, said: expect.stringMatching(/^It runs by now, .*\nrunning null\n$/) });
+  });
+});
 
 describe('docs/library.md', () => {
   const dist = freshDist();
