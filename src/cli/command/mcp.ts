@@ -47,7 +47,7 @@ async function callerOf(keyturn: Keyturn, { options }: Call): Promise<McpCaller>
     name,
     signer: path !== null ? Keyturn.agentSigner(name, path) : null,
     face: keyturn.as({ name, account: keyturn.host.account }),
-    // The agent core answers users, and refuses whoever is enrolled as an agent.
+    // The agent core answers users, and an enrolled agent is none.
     ask: (await isAgent(keyturn, name)) ? null : keyturn.conversations.ask,
     link: consoleOf(keyturn),
     hold_ms: holdFrom(options.hold),
