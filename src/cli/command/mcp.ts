@@ -47,13 +47,19 @@ async function callerOf(keyturn: Keyturn, { options }: Call): Promise<McpCaller>
     name,
     signer: path !== null ? Keyturn.agentSigner(name, path) : null,
     face: keyturn.as({ name, account: keyturn.host.account }),
-    ask: keyturn.conversations.ask,
+    // The agent core answers users, and an enrolled agent is none.
+    ask: (await isAgent(keyturn, name)) ? null : keyturn.conversations.ask,
     link: consoleOf(keyturn),
     hold_ms: holdFrom(options.hold),
     holders: new Map(),
     hear: keyturn.host.hearServers,
     entries: (signal) => entriesFromNow(keyturn.ledger, signal),
   };
+}
+
+async function isAgent(keyturn: Keyturn, name: string): Promise<boolean> {
+  const { principals } = await keyturn.people.list();
+  return principals.some((one) => one.name === name && one.kind === 'agent');
 }
 
 /** A client sees what its agent proposed and nothing else, so it has to be clear which agent that is. */
