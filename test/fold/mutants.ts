@@ -1,6 +1,8 @@
+import { publicKeyOf } from '../../src/canonical/ed25519.ts';
 import { type Event, isSigned, parseEvent, type SignedKind } from '../../src/event/event.ts';
 import { type OpenKey, signerOf } from '../../src/identity/act.ts';
 import { signFact } from '../../src/identity/fact.ts';
+import { verifySignatures } from '../../src/identity/verified.ts';
 import { isReasonCode } from '../../src/refusal.ts';
 import { FLAGS, type Wish } from '../identity/authenticator.ts';
 import { heldKey, heldPasskey, owned, signedWith } from '../store/credential-facts.ts';
@@ -128,15 +130,48 @@ function signedByName(event: Event<SignedKind>): Event<SignedKind> {
   return signedAt(ORIGIN, event.kind, event.subject, facts as never, signerNamed(name), new Date(signed_at));
 }
 
-/** Whether these numbers choose an edit that is signed again with real keys. */
-export function isSignedAgain([what, , , how]: readonly number[]): boolean {
-  return what! % 8 > 2 && how! % 5 > 0;
+/** Whether these numbers choose an edit that is signed again with real keys: its signature is another one, and verifies. */
+export function isSignedAgain(events: readonly Event[], numbers: readonly number[]): boolean {
+  const [what, at] = numbers;
+  if (what! % 8 <= 2) return false;
+  const i = at! % events.length;
+  const changed = mutant(events, numbers)[i]!;
+  return signaturesOf(changed) !== signaturesOf(events[i]!) && isVerified(changed);
 }
 
-/** The same numbers, so that they choose such an edit. */
-export function choosingSignedAgain([what, at, other, how]: readonly number[]): number[] {
-  return [what! - (what! % 8) + 3 + (what! % 5), at!, other!, how! - (how! % 5) + 1 + (how! % 4)];
+const SIGNATURES = ['signature', 'own', 'control_signature', 'executor_signature'];
+
+function signaturesOf({ body }: Event): string {
+  return JSON.stringify(SIGNATURES.map((name) => (body as Readonly<Record<string, unknown>>)[name]));
 }
+
+function isVerified(event: Event): boolean {
+  try {
+    verifySignatures(ORIGIN, parseEvent(event), publicKeyOf);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The same numbers, so that they choose such an edit of a signed event: of the next members, where one brings none. */
+export function choosingSignedAgain(
+  events: readonly Event[],
+  [what, at, other, how]: readonly number[],
+): number[] {
+  const signed = [...events.keys()].filter((i) => signaturesOf(events[i]!) !== signaturesOf(UNSIGNED));
+  const chosen = [...Array(MEMBERS).keys()].map((n) => [
+    what! - (what! % 8) + 3 + (what! % 5),
+    signed[at! % signed.length]!,
+    other! + n,
+    how! - (how! % 5) + 1 + (how! % 4),
+  ]);
+  return chosen.find((numbers) => isSignedAgain(events, numbers)) ?? chosen[0]!;
+}
+
+/** No event has more. */
+const MEMBERS = 24;
+const UNSIGNED = { body: {} } as Event;
 
 /** A ledger that differs in one thing, chosen by four numbers. */
 export function mutant(events: readonly Event[], [what, at, other, how]: readonly number[]): Event[] {

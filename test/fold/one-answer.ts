@@ -64,8 +64,8 @@ export async function expectOneAnswer(
   const numbers = fc.array(fc.nat(), { minLength: 4, maxLength: 4 });
   let [again, judged] = [0, 0];
   const judge = async (numbers: readonly number[]) => {
-    const chosen = judged++ % 2 === 0 ? choosingSignedAgain(numbers) : numbers;
-    if (isSignedAgain(chosen)) again += 1;
+    const chosen = judged++ % 2 === 0 ? choosingSignedAgain(good, numbers) : numbers;
+    if (isSignedAgain(good, chosen)) again += 1;
     const events = mutant(good, chosen);
     reached.add(events, await answerOfAll({ events, objects }, chosen[1]!, stores));
   };
