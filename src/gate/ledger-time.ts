@@ -1,5 +1,6 @@
 import type { Event, EventKind } from '../event/event.ts';
 import { isMadeLater } from '../identity/made.ts';
+import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 
 /** An act that names its own place in the ledger. A copy of it elsewhere would be an act that no human signed. */
@@ -25,6 +26,20 @@ function requireRange({ from, to }: { readonly from: number; readonly to: number
 export function requireInOrder(before: string | null, { kind }: { readonly kind: string }, at: string): void {
   if (before !== null && isEarlier(at, before) && kind !== 'clock.accepted')
     refuse('LEDGER_BROKEN', 'its time is before that of the entry before it');
+}
+
+/**
+ * The time of what is written now: that of the newest entry where the clock is behind it. Only a human who signed which time it is sets
+ * time back, and only if it is that time now.
+ */
+export function entryTime(first: Event | undefined, newest: string | null, at: string): string {
+  if (first?.kind === 'clock.accepted') {
+    const { now } = first.body;
+    if (Math.abs(Date.parse(now) - Date.parse(at)) > limits.clock_skew_ms)
+      refuse('DECISION_STALE', `It was signed for ${now}, and it is ${at} now.`);
+    return now;
+  }
+  return newest !== null && Date.parse(at) < Date.parse(newest) ? newest : at;
 }
 
 /** Times that commit writes have one form, in which the order of the letters is the order of time. */

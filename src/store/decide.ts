@@ -8,6 +8,7 @@ import type { Ledger as FoldLedger } from '../fold/ledger.ts';
 import { type PagedBy, PROJECTIONS } from '../fold/projection.ts';
 import { type Row, RowOverlay } from '../fold/row.ts';
 import { claimsOf, isActClaim } from '../gate/claims.ts';
+import { entryTime } from '../gate/ledger-time.ts';
 import { removedBy } from '../gate/objects.ts';
 import type { QuotaLimit } from '../identity/quota.ts';
 import type { Verified } from '../identity/verified.ts';
@@ -135,32 +136,13 @@ export function decideCommit(
   ledger: StoredLedger,
 ): CommitDecision {
   try {
-    return decided(tenant, commit, tip, entryTime(commit, tip, at), ledger);
+    return decided(tenant, commit, tip, entryTime(commit.events[0], tip.at, at), ledger);
   } catch (error) {
     // Claims are checked first: CLAIM_TAKEN says more than the state that the winner of the claim has reached by now. Of an act that
     // is done again, the state says more.
     refuseTaken(commit, ledger, (claim) => !isActClaim(claim));
     throw error;
   }
-}
-
-/**
- * Time in the ledger never goes back by itself. A clock that did is found by comparing it with the newest entry. Only a human
- * who signed which time it is sets it back, and only if it is that time now.
- */
-function entryTime(
-  { events }: { readonly events: readonly Event[] },
-  tip: Pick<Tip, 'at'>,
-  at: string,
-): string {
-  const [first] = events;
-  if (first?.kind === 'clock.accepted') {
-    const { now } = first.body;
-    if (Math.abs(Date.parse(now) - Date.parse(at)) > limits.clock_skew_ms)
-      refuse('DECISION_STALE', `It was signed for ${now}, and it is ${at} now.`);
-    return now;
-  }
-  return tip.at !== null && Date.parse(at) < Date.parse(tip.at) ? tip.at : at;
 }
 
 export function refuseTaken(

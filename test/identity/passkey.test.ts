@@ -111,6 +111,32 @@ describe('an assertion', () => {
     await refused('PASSKEY_INVALID', { flags: FLAGS.UP | FLAGS.UV | flags }, enrolled(ADA, { can_sync }));
   });
 
+  it('is judged in one order: signature, type, challenge, frame, person, length; then as it was enrolled', async () => {
+    const elsewhere = 'https://elsewhere.example';
+    const wrong: Wish = {
+      ...{ flags: 0, extensions: Buffer.of(1), rp_id: 'elsewhere.example' },
+      client: { type: 'webauthn.create', challenge: 'another', crossOrigin: true, origin: elsewhere },
+    };
+    const { client } = wrong;
+    const framed = { crossOrigin: true, origin: elsewhere };
+    const own = { client: { origin: elsewhere } };
+    const there = { rp_id: 'elsewhere.example' };
+    const person = FLAGS.UP | FLAGS.UV;
+    const order: (readonly [ReasonCode, string, Wish])[] = [
+      ['PASSKEY_INVALID', 'answer to a signing request', wrong],
+      ['SIGNATURE_INVALID', 'another act', { ...wrong, client: { ...client, type: 'webauthn.get' } }],
+      ['PASSKEY_ORIGIN', 'frame', { ...wrong, client: framed }],
+      ['PASSKEY_UNVERIFIED', '', { ...wrong, ...own }],
+      ['PASSKEY_INVALID', 'longer or shorter', { ...wrong, ...own, flags: person | FLAGS.BE }],
+      ['PASSKEY_ORIGIN', 'on a page', { ...there, ...own, flags: person | FLAGS.BE }],
+      ['PASSKEY_ORIGIN', 'was not used for', { ...there, flags: person | FLAGS.BE }],
+      ['PASSKEY_INVALID', 'synced', { flags: person | FLAGS.BE }],
+    ];
+    const foreign = signedBy(BOB, touched(ACT, wrong));
+    await expectRefusal('SIGNATURE_INVALID', () => accept(ACT, enrolled(ADA), foreign));
+    for (const [code, words, wish] of order) expect((await refused(code, wish)).message).toContain(words);
+  });
+
   it('with the data of extensions is accepted where its flags announce it, and only there', async () => {
     const extensions = Buffer.from('a16a6372656450726f7465637402', 'hex');
     acceptAda({ flags: FLAGS.UP | FLAGS.UV | FLAGS.ED, extensions });

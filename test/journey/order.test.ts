@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sha256 } from '../../src/canonical/digest.ts';
 import { canonicalBytes } from '../../src/canonical/json.ts';
@@ -100,6 +102,25 @@ async function orderedPastTheLibrary(
 }
 
 describe('the key is turned', () => {
+  it('by an order that lapses after order_ttl of keyturn.yaml', async () => {
+    const p = await authority();
+    const path = join(p.root, 'keyturn.yaml');
+    const text = readFileSync(path, 'utf8').replace(/^order_ttl: .*$/m, 'order_ttl: 1m');
+    expect(text).toContain('order_ttl: 1m');
+    writeFileSync(path, text);
+    const keyturn = await Keyturn.open({ at: p.root });
+    onTestFinished(() => keyturn.close());
+    for (const [one, ttl_s] of [[p.keyturn, 120] as const, [keyturn, 60] as const]) {
+      const intent = await proposeSay({ ...p, keyturn: one });
+      await one.intents.turn({ ...intent, signer: p.ada });
+      const { capabilities, ordered_until } = await one.intents.get({ intent_id: intent.intent_id });
+      const [{ ordered_at, lapses_at }] = capabilities as [(typeof capabilities)[number]];
+      const lives_s = (Date.parse(lapses_at) - Date.parse(ordered_at)) / 1000;
+      expect(Math.abs(lives_s - ttl_s)).toBeLessThan(5);
+      expect(ordered_until).toBe(lapses_at);
+    }
+  });
+
   it('by one signature that approves and orders; issue and claim are one commit', async () => {
     const p = await authority();
     const intent = await proposeSay(p);

@@ -81,6 +81,21 @@ describe('an act over HTTP', () => {
     expect(capabilities).toHaveLength(1);
   });
 
+  it('of a turn holds although another human approved meanwhile, who counts with its human', async () => {
+    const s = await service();
+    const cookie = await session(s);
+    const bob = await human(s, 'bob');
+    const request = await proposed(s);
+    const at = '/v1/intents/turn';
+    const drawn = await call(s, at, { request, by: 'ada' }, { cookie });
+    await s.keyturn.intents.approve({ ...request, signer: bob });
+    const finished = { request, draft: drawn.body.draft, proofs: await proved(drawn, s.ada) };
+    expect((await call(s, at, finished, { cookie })).status).toBe(200);
+    const { approvals, capabilities } = await s.keyturn.intents.get({ intent_id: request.intent_id });
+    expect(approvals.map(({ by }) => by)).toEqual(['bob', 'ada']);
+    expect(capabilities.map(({ approvers }) => approvers.map(({ name }) => name))).toEqual([['ada', 'bob']]);
+  });
+
   it('of an edit signs the proposal and the act together', async () => {
     const s = await service();
     const cookie = await session(s);
