@@ -7,16 +7,8 @@ import { isPin } from '../plan/state/pin.ts';
 import type { ToolEffect } from '../tool/effect.ts';
 import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
-import {
-  confinementIn,
-  pathsIn,
-  placeIn,
-  programsOf,
-  readsOf,
-  resourceOf,
-  stepWrites,
-  toolStepsOf,
-} from './reach.ts';
+import { confinementIn, pathsIn, placeIn, programsOf, readsOf, stepWrites, toolStepsOf } from './reach.ts';
+import { resourceOf } from './resource.ts';
 
 /** Refuses an effect that the intent itself rules out, and an intent whose bounds are not clear. */
 export function requireBounds(

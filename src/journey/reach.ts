@@ -6,10 +6,8 @@ import { isWithin, projectPaths } from '../intent/path.ts';
 import { journeyLimits } from '../limits.ts';
 import { secretsOfStart } from '../mcp-call/accepted.ts';
 import type { McpEffect } from '../mcp-call/effect.ts';
-import { protectedWithin, protectionWith } from '../plan/input/protection.ts';
 import type { PlanEffect } from '../plan/model.ts';
 import { isPin } from '../plan/state/pin.ts';
-import type { PolicyResource } from '../policy/request.ts';
 import { refuse } from '../refusal.ts';
 import type { ToolEffect } from '../tool/effect.ts';
 import type { Context } from './context.ts';
@@ -179,46 +177,6 @@ function isReal(path: string): boolean {
       if (at === '/') return true;
     }
   }
-}
-
-const PROTECTION = protectionWith();
-
-/** Protected files that may be written: those that a plan names, and those that a folder gives away. */
-export function protectedIn(paths: readonly string[]): string[] {
-  return [...new Set(paths.flatMap((path) => protectedWithin(path, PROTECTION)))].sort();
-}
-
-/** An effect as policies see it. */
-export function resourceOf(
-  context: Pick<Context, 'root' | 'registry'>,
-  effect: Effect,
-  name: string,
-): PolicyResource {
-  const { network, unconfined } = neededScope(effect);
-  const { tools, categories } = programsOf(effect);
-  const writes = pathsIn(context, writesOf(effect));
-  const reached =
-    effect.kind === 'plan'
-      ? distinct([...effect.elevated, ...protectedIn(pathsIn(context, stepWrites(effect)))])
-      : protectedIn(writes);
-  return {
-    kind: effect.kind,
-    name,
-    sandboxed: !unconfined,
-    network,
-    writes,
-    protected: reached,
-    undo: effect.kind === 'plan' ? leastUndo(effect) : confinementIn(effect).undo,
-    elevated: reached.length > 0,
-    tools,
-    categories,
-  };
-}
-
-function leastUndo({ actions }: PlanEffect): PolicyResource['undo'] {
-  const undos = new Set(actions.map(({ undo }) => undo));
-  if (undos.has('none')) return 'none';
-  return undos.has('compensating') ? 'compensating' : 'exact';
 }
 
 /** What a freeze of a tool names: every tool that would run, and a plan by its id. */

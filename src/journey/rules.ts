@@ -33,7 +33,8 @@ import { refuse } from '../refusal.ts';
 import { authoritiesFor, type Context, humansNow, namedIn } from './context.ts';
 import type { Effect } from './derived.ts';
 import { knownIn } from './extent.ts';
-import { actionOf, callsOf, pathsIn, resourceOf, writesOf } from './reach.ts';
+import { actionOf, callsOf, pathsIn, writesOf } from './reach.ts';
+import { resourceOf } from './resource.ts';
 
 /** A decision of the active policies, sealed with everything that it was made from. */
 export interface Ruling {

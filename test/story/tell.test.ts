@@ -77,9 +77,9 @@ describe('the story of an intent', () => {
   it('is the state that the store has', async () => {
     const p = await authority();
     const { state, entries } = await ran(p);
-    // Whom the policies ask to look, and whose approvals count, is asked now, and no entry says it.
-    const { reviewers, approvers, missing, ...told } = state;
-    expect([reviewers, approvers, missing]).toEqual([null, [], 0]);
+    // Whom the policies ask to look, whose approvals count, and until when an order can be used, is asked now, and no entry says it.
+    const { reviewers, approvers, missing, ordered_until, ...told } = state;
+    expect([reviewers, approvers, missing, ordered_until]).toEqual([null, [], 0, null]);
     expect((await tellIntent(entries, readerOf(p))).intent).toEqual(told);
     await expectRefusal('INTENT_NOT_FOUND', () => tellIntent([], readerOf(p)));
   });
