@@ -43,14 +43,16 @@ export class Spool {
     else this.#timer ??= setTimeout(() => this.#begin(), limits.spool_after_ms).unref();
   }
 
-  /** The record has it now. */
-  async remove(): Promise<void> {
-    this.#is_over = true;
+  /** Nothing more is printed. What the record has is removed; without a record it is written to its end and stays, for the person who settles the run. */
+  async end({ is_recorded }: { readonly is_recorded: boolean }): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer);
+    if (!is_recorded) this.#begin();
+    else this.#is_over = true;
     await this.#writing;
+    this.#is_over = true;
     for (const [which, file] of this.#files) {
       await file.close().catch(() => {});
-      await unlink(spoolPath(this.#folder, this.#execution_id, which)).catch(() => {});
+      if (is_recorded) await unlink(spoolPath(this.#folder, this.#execution_id, which)).catch(() => {});
     }
   }
 

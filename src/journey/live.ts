@@ -17,8 +17,8 @@ import { soonest } from './wait.ts';
 export interface LiveTold {
   readonly printed: OnOutput;
   step(step: RunStep): void;
-  /** Once the record is durable. */
-  remove(): Promise<void>;
+  /** When the run is over. What was told is removed once the record is durable. */
+  end(of: { readonly is_recorded: boolean }): Promise<void>;
 }
 
 /** Of an MCP server only the numbers of its progress are told before its end: no redactor goes through its words. */
@@ -48,8 +48,8 @@ export function liveTold(context: Context, execution_id: string, { effect }: Int
       line({ dropped });
     },
     step: (step) => line({ step: stepOf(step, clock()) }),
-    remove: async () => {
-      await Promise.all([spool.remove(), elsewhere.end()]);
+    end: async (of) => {
+      await Promise.all([spool.end(of), elsewhere.end()]);
     },
   };
 }

@@ -121,13 +121,15 @@ async function runOnce(opened: Context, request: RunRequest): Promise<Report> {
         return { ready, claimed };
       });
       const told = liveTold(context, execution_id, ready.state);
+      let is_recorded = false;
       try {
         // 4. The one effect, watched, then its record, always.
         const ended = await effectOf(context, ready, claimed, request, told);
         const report = await recordEnd(context, claimed, ready.state, ended, request.onRecorded);
-        await told.remove();
+        is_recorded = true;
         return report;
       } finally {
+        await told.end({ is_recorded });
         ready.prepared.close();
       }
     });

@@ -1,20 +1,9 @@
-import { openSync, readdirSync, readlinkSync, renameSync, writeFileSync } from 'node:fs';
+import { openSync, readlinkSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { OpenFiles } from '../../src/durable/open-files.ts';
+import { openIn } from '../support/open-files.ts';
 import { scratch } from '../support/scratch.ts';
-
-/** The files beneath a folder that this process has open, by what the kernel calls them. */
-function openIn(folder: string): string[] {
-  return readdirSync('/proc/self/fd').flatMap((fd) => {
-    try {
-      const path = readlinkSync(`/proc/self/fd/${fd}`);
-      return path.startsWith(folder) ? [path] : [];
-    } catch {
-      return []; // the listing itself had it open
-    }
-  });
-}
 
 it('a file that was replaced is there until it is closed, and then gone', async () => {
   const folder = scratch();

@@ -18,6 +18,7 @@ import {
 } from '../journey/plan-story.ts';
 import { action, deriveAndExecute, lay, modify, plan, text } from '../plan/engine/story.ts';
 import { sqlite } from '../store/sqlite-file.ts';
+import { openIn } from '../support/open-files.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { scratch } from '../support/scratch.ts';
 
@@ -122,6 +123,9 @@ describe('P8: what a run and its reports say', () => {
       },
     });
     const { facts } = await expectRefusal('RECORDING_FAILED', () => running);
+    // What it printed is kept for people, and no longer held open.
+    expect(readdirSync(join(p.root, '.keyturn', 'runs'))).toContainEqual(expect.stringMatching(/\.steps$/));
+    expect(openIn(join(p.root, '.keyturn', 'runs'))).toEqual([]);
     put(claimed);
     expect((await p.keyturn.intents.get({ intent_id: intent.intent_id })).status).toBe('claimed');
     expect((await undo(p, facts as never)).status).toBe('rolled_back');
