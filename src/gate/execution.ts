@@ -41,6 +41,24 @@ export const EXECUTION_KINDS = [
   'rollback.finished',
 ] as const;
 
+/** They end no run that goes on, of their own intent or another one. */
+const END_NO_RUN: ReadonlySet<string> = new Set<Event['kind']>([
+  'intent.proposed',
+  'intent.submitted',
+  'approval.granted',
+  'order.given',
+  'capability.issued',
+  'execution.claimed',
+  'execution.checkpointed',
+  'execution.announced',
+  'execution.finished',
+]);
+
+/** Whether a run that is watched should be looked at soon because this was written. */
+export function mayEndRuns({ kind }: Pick<Event, 'kind'>): boolean {
+  return !END_NO_RUN.has(kind);
+}
+
 type ExecutionEvent = Event<(typeof EXECUTION_KINDS)[number]>;
 
 /** Pure: the run after the event, where `intent` is what the event made of its intent. */

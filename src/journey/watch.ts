@@ -7,6 +7,7 @@ import type { IntentState, Run } from '../gate/state.ts';
 import { isRevokedExecutor } from '../gate/system.ts';
 import type { Unsigned } from '../identity/fact.ts';
 import { Refusal, refuse } from '../refusal.ts';
+import type { Grown } from '../store/store.ts';
 import { provenState } from './audit.ts';
 import { breakGlassHolds } from './break-glass.ts';
 import type { Context } from './context.ts';
@@ -53,7 +54,8 @@ export function watchRun(context: Context, watched: Watched): Watch {
     abort: abort ? AbortSignal.any([abort, asked.signal]) : asked.signal,
   });
   // Where the store tells of writes, a run stops sooner; the look every now and then is the floor.
-  const following = context.store.changes?.(lookSoon).catch(() => null);
+  const told = ({ may_end_runs }: Grown) => void (may_end_runs && lookSoon());
+  const following = context.store.changes?.(told).catch(() => null);
   return {
     signal,
     violation: found,

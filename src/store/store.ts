@@ -171,6 +171,12 @@ export interface FoundRows {
   readonly objects: ReadonlySet<Digest>;
 }
 
+/** What is told of a ledger that grew. */
+export interface Grown {
+  /** False where what was written ends no run (`mayEndRuns` in `gate/execution.ts`). */
+  readonly may_end_runs: boolean;
+}
+
 /**
  * What survives a crash. One verb writes, and it returns only when everything is durable.
  *
@@ -240,7 +246,7 @@ export interface Store {
    * Calls the listener soon after the ledger grew, in this or another process. A hint that can be late or missing: look now and then
    * all the same. Resolves to what stops it. Absent where a store has no such word from others.
    */
-  changes?(listener: () => void): Promise<() => Promise<void>>;
+  changes?(listener: (grown: Grown) => void): Promise<() => Promise<void>>;
   /** Absent where all executors of a store are on its host. */
   readonly beats?: Beats;
   /** Absent where all services of a store are one. */

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { postgresLimits } from '../../limits.ts';
+import type { Grown } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { Tenant } from './rows.ts';
 import type { Session } from './session.ts';
@@ -10,28 +11,35 @@ import type { Session } from './session.ts';
  * commits of all tenants wait for each other.
  */
 export interface Notifier {
-  poke(): void;
+  poke(grown: Grown): void;
   /** What is still to be told is told now, through this session. */
   flush(session: Session): Promise<void>;
 }
 
 const CHANNEL = 'keyturn';
 
+/** The tenant, with a mark where no run has to be looked at. */
+const wordOf = ({ id }: Tenant, { may_end_runs }: Grown) => (may_end_runs ? `${id}` : `${id} ends no run`);
+
 export function notifierOf(session: Session, tenant: Tenant): Notifier {
   let waiting: NodeJS.Timeout | null = null;
   let told_ms = Number.NEGATIVE_INFINITY;
+  let may_end_runs = false;
 
   async function tell(through: Session): Promise<void> {
+    const word = wordOf(tenant, { may_end_runs });
+    may_end_runs = false;
     try {
       const db = await through.current();
-      await db.ask({ name: 'tell', text: `SELECT pg_notify('${CHANNEL}', $1)`, values: [String(tenant.id)] });
+      await db.ask({ name: 'tell', text: `SELECT pg_notify('${CHANNEL}', $1)`, values: [word] });
     } catch {
       // Those who listen will look anyway.
     }
   }
 
   return {
-    poke: () => {
+    poke: (grown) => {
+      may_end_runs ||= grown.may_end_runs;
       // The first commit after a while is told at once.
       const left_ms = Math.max(0, told_ms + postgresLimits.notify_ms - performance.now());
       waiting ??= setTimeout(() => {
@@ -51,19 +59,19 @@ export function notifierOf(session: Session, tenant: Tenant): Notifier {
 
 /** All listeners of this process, over one connection that is made for the first of them. */
 export interface Followers {
-  add(listener: () => void): Promise<() => Promise<void>>;
+  add(listener: (grown: Grown) => void): Promise<() => Promise<void>>;
   end(): Promise<void>;
 }
 
 export function followersOf(connect: () => Promise<Connection>, tenant: Tenant): Followers {
-  const listeners = new Set<() => void>();
+  const listeners = new Set<(grown: Grown) => void>();
   let following: Promise<() => Promise<void>> | null = null;
-  const tellAll = () => {
-    for (const listener of listeners) listener();
+  const tellAll = (grown: Grown) => {
+    for (const listener of listeners) listener(grown);
   };
 
-  async function add(listener: () => void): Promise<() => Promise<void>> {
-    const own = () => listener();
+  async function add(listener: (grown: Grown) => void): Promise<() => Promise<void>> {
+    const own = (grown: Grown) => listener(grown);
     const held = following ?? follow(connect, tenant, tellAll);
     following = held;
     try {
@@ -92,8 +100,11 @@ export function followersOf(connect: () => Promise<Connection>, tenant: Tenant):
 async function follow(
   connect: () => Promise<Connection>,
   tenant: Tenant,
-  listener: () => void,
+  listener: (grown: Grown) => void,
 ): Promise<() => Promise<void>> {
+  const words = new Map(
+    [true, false].map((may_end_runs) => [wordOf(tenant, { may_end_runs }), { may_end_runs }]),
+  );
   let stopped = false;
   let connection = await listen();
   keep(connection);
@@ -102,7 +113,8 @@ async function follow(
     const db = await connect();
     try {
       db.onNotification((payload) => {
-        if (payload === String(tenant.id)) listener();
+        const grown = words.get(payload);
+        if (grown) listener(grown);
       });
       await db.ask({ text: `LISTEN ${CHANNEL}`, query_timeout: postgresLimits.listen_ms });
       return db;
@@ -129,7 +141,7 @@ async function follow(
       if (stopped) return db.end();
       connection = db;
       keep(db);
-      listener();
+      listener({ may_end_runs: true });
       return;
     }
   }

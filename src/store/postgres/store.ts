@@ -1,6 +1,7 @@
 import { type Digest, isDigest, sha256 } from '../../canonical/digest.ts';
 import { rememberedKeys } from '../../canonical/ed25519.ts';
 import { originFrom, verifierOf } from '../../fold/ledger.ts';
+import { mayEndRuns } from '../../gate/execution.ts';
 import { refuse } from '../../refusal.ts';
 import { allClaims, type CheckedCommit, checkCommit } from '../decide.ts';
 import { cutCommits, groupCommit } from '../group.ts';
@@ -157,7 +158,8 @@ function storeOf(
   let closed: Promise<void> | null = null;
   const group = groupCommit<CheckedCommit, Receipt>(async (batch, join) => {
     const outcomes = await chain.write(batch, join);
-    if (outcomes.some((outcome) => 'answer' in outcome)) notifier.poke();
+    const written = outcomes.flatMap((outcome) => ('answer' in outcome ? outcome.answer.entries : []));
+    if (written.length > 0) notifier.poke({ may_end_runs: written.some(({ event }) => mayEndRuns(event)) });
     return outcomes;
   }, cutCommits);
 
