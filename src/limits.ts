@@ -62,8 +62,8 @@ export const limits = {
   /** A secret of the executor. A private key has 4 KiB; under 8 bytes one would be found in output that has nothing to do with it. */
   secret_bytes: 8 * KiB,
   secret_bytes_min: 8,
-  /** The longest escape of one character that is read in output: two halves, each with eight backslashes (JSON in JSON in JSON), `u` and four digits. */
-  escape_bytes: 26,
+  /** The longest escape of one character that is read in output: two halves, each with three `%255C` (JSON in JSON, in a URL in a URL), `u` and four digits. */
+  escape_bytes: 40,
   secrets: 1000,
   /** How long the command that gives a secret may take. */
   secret_timeout_s: 60,

@@ -13,9 +13,18 @@ const NEWLINE = 0x0a;
 const BACKSLASHES = 8;
 const PERCENTS = 3;
 
+/** A backslash in a URL, and in a URL in a URL: JSON that a URL holds. So many in a row are JSON in JSON. */
+const ENCODED = ['%5c', '%255c'];
+const ENCODED_BACKSLASHES = 3;
+
+const QUOTE = 0x27;
+
+/** A quote within quotes, as `set -x` of a shell and shlex.quote of Python write it. */
+const QUOTED = [`'\\''`, `'"'"'`];
+
 /** Whether an escape can begin with this byte. */
 export function isEscaping(byte: number): boolean {
-  return byte === BACKSLASH || byte === PERCENT || byte === RETURN;
+  return byte === BACKSLASH || byte === PERCENT || byte === RETURN || byte === QUOTE;
 }
 
 const SHORT: Readonly<Record<string, number>> = {
@@ -34,8 +43,12 @@ const SHORT: Readonly<Record<string, number>> = {
  * Several can be right at once: `%2541` is a % before 41 in a URL, and an A in a URL that another URL holds.
  */
 export function escapesAt(text: Uint8Array, at: number, is_last: boolean): readonly EscapeRead[] | null {
-  if (text[at] === PERCENT) return percentAt(text, at + 1, is_last);
+  if (text[at] === PERCENT) {
+    const [plain, escaped] = [percentAt(text, at + 1, is_last), encodedAt(text, at, is_last)];
+    return plain === null || escaped === null ? null : [...plain, ...escaped];
+  }
   if (text[at] === BACKSLASH) return backslashAt(text, at, is_last);
+  if (text[at] === QUOTE) return quotedAt(text, at, is_last);
   if (at + 1 >= text.length) return is_last ? [] : null;
   // A terminal, and protocols of lines, write the end of a line as two bytes.
   return text[at + 1] === NEWLINE ? [{ bytes: [NEWLINE], end: at + 2 }] : [];
@@ -53,6 +66,64 @@ function percentAt(text: Uint8Array, from: number, is_last: boolean): EscapeRead
   return found;
 }
 
+function quotedAt(text: Uint8Array, at: number, is_last: boolean): EscapeRead[] | null {
+  if (!is_last && QUOTED.some((quoted) => isCut(text, at, quoted))) return null;
+  return QUOTED.filter((quoted) => startsWith(text, at, quoted)).map((quoted) => ({
+    bytes: [QUOTE],
+    end: at + quoted.length,
+  }));
+}
+
+/** An escape whose backslash a URL escapes, and mostly what comes behind it: `%5C%22`, `%5Cn`, `%5Cu0022`. */
+function encodedAt(text: Uint8Array, at: number, is_last: boolean): EscapeRead[] | null {
+  const found: EscapeRead[] = [];
+  for (const mark of ENCODED) {
+    const letter = behindMarks(text, at, mark);
+    const run = (letter - at) / mark.length;
+    for (let many = 2; many <= run; many *= 2)
+      found.push({ bytes: [BACKSLASH], end: at + many * mark.length });
+    const escaped = run === 0 ? [] : encodedLetterAt(text, letter, mark);
+    if ((escaped === null || isCut(text, letter, mark)) && !is_last) return null;
+    found.push(...(escaped ?? []));
+  }
+  return found;
+}
+
+function behindMarks(text: Uint8Array, from: number, mark: string): number {
+  let at = from;
+  while (at < from + ENCODED_BACKSLASHES * mark.length && startsWith(text, at, mark)) at += mark.length;
+  return at;
+}
+
+/** What stands for itself behind a backslash is mostly escaped as the backslash is. */
+function encodedLetterAt(text: Uint8Array, at: number, mark: string): EscapeRead[] | null {
+  const percent = mark.slice(0, -2);
+  if (text[at] !== PERCENT) return letterAt(text, at, mark);
+  if (isCut(text, at, percent)) return null;
+  if (!startsWith(text, at, percent)) return [];
+  const value = digitsAt(text, at + percent.length, 2);
+  if (value === null) return null;
+  return value < 0 || /[A-Za-z0-9]/.test(String.fromCharCode(value))
+    ? []
+    : [{ bytes: [value], end: at + mark.length }];
+}
+
+/** The letters of a mark stand for both cases, as the digits of a URL do. */
+function startsWith(text: Uint8Array, at: number, mark: string): boolean {
+  for (let next = 0; next < mark.length; next += 1) {
+    const byte = text[at + next];
+    const code = mark.charCodeAt(next);
+    if (byte !== code && (code < 0x61 || byte !== (code & ~0x20))) return false;
+  }
+  return true;
+}
+
+/** Whether the text ends within what may become this mark. */
+function isCut(text: Uint8Array, at: number, mark: string): boolean {
+  const left = text.length - at;
+  return left < mark.length && startsWith(text, at, mark.slice(0, Math.max(0, left)));
+}
+
 /** Any number of backslashes counts as one escape: how many there are says only how deep it is. */
 function backslashAt(text: Uint8Array, at: number, is_last: boolean): EscapeRead[] | null {
   let letter = at;
@@ -66,10 +137,10 @@ function backslashAt(text: Uint8Array, at: number, is_last: boolean): EscapeRead
   return escaped === null && !is_last ? null : [...found, ...(escaped ?? [])];
 }
 
-function letterAt(text: Uint8Array, at: number): EscapeRead[] | null {
+function letterAt(text: Uint8Array, at: number, mark = '\\'): EscapeRead[] | null {
   if (at >= text.length) return null;
   const letter = String.fromCharCode(text[at]!);
-  if (letter === 'u') return unitAt(text, at + 1);
+  if (letter === 'u') return unitAt(text, at + 1, mark);
   if (letter === 'x') return byteAt(text, at + 1);
   const short = SHORT[letter];
   if (short !== undefined) return [{ bytes: [short], end: at + 1 }];
@@ -86,14 +157,15 @@ function byteAt(text: Uint8Array, at: number): EscapeRead[] | null {
   return value < 0x80 ? [whole] : [whole, { bytes: utf8Of(value), end: at + 2 }];
 }
 
-function unitAt(text: Uint8Array, at: number): EscapeRead[] | null {
+function unitAt(text: Uint8Array, at: number, mark: string): EscapeRead[] | null {
   const unit = digitsAt(text, at, 4);
   if (unit === null) return null;
   if (unit < 0) return [];
   if (unit < 0xd800 || unit > 0xdbff) return [{ bytes: utf8Of(unit), end: at + 4 }];
   let letter = at + 4;
-  while (text[letter] === BACKSLASH && letter < at + 4 + BACKSLASHES) letter += 1;
-  if (letter >= text.length) return null;
+  if (mark !== '\\') letter = behindMarks(text, letter, mark);
+  else while (text[letter] === BACKSLASH && letter < at + 4 + BACKSLASHES) letter += 1;
+  if (letter >= text.length || isCut(text, letter, mark)) return null;
   if (letter === at + 4 || text[letter] !== 0x75) return [];
   const low = digitsAt(text, letter + 1, 4);
   if (low === null) return null;
@@ -128,5 +200,17 @@ export function spellingsOf(byte: number): string[] {
   const short = Object.entries(SHORT).flatMap(([letter, code]) => (code === byte ? [letter] : []));
   const own = /[A-Za-z0-9]/.test(String.fromCharCode(byte)) ? [] : [String.fromCharCode(byte)];
   const escaped = [`u00${hex}`, `x${hex}`, ...short, ...own].map((text) => `\\${text}`);
-  return [`%${hex}`, `%25${hex}`, `%2525${hex}`, ...escaped, ...(byte === NEWLINE ? ['\r\n'] : [])];
+  const encoded = ENCODED.flatMap((mark) => [
+    ...escaped.map((text) => `${mark}${text.slice(1)}`),
+    ...own.map(() => `${mark}${mark.slice(0, -2)}${hex}`),
+  ]);
+  return [
+    `%${hex}`,
+    `%25${hex}`,
+    `%2525${hex}`,
+    ...escaped,
+    ...encoded,
+    ...(byte === NEWLINE ? ['\r\n'] : []),
+    ...(byte === QUOTE ? QUOTED : []),
+  ];
 }

@@ -16,6 +16,8 @@ interface Spelt {
 const codesOf = (text: string) => [...Buffer.from(text, 'latin1')];
 const DIGITS = codesOf('0123456789abcdef');
 const BACKSLASH = codesOf('\\');
+/** A backslash as URLs write it. */
+const ENCODED = '5c';
 const NOTHING: Spelt = { texts: [], firsts: [], lasts: [] };
 
 /**
@@ -81,11 +83,17 @@ export class Glance {
   #learnWide(all: readonly Spelt[]): void {
     this.#beside([...codesOf('ux'), ...DIGITS], DIGITS, INSIDE);
     this.#beside(BACKSLASH, codesOf('ux\\'), BEGINS);
+    // The same where a URL escapes the backslash.
+    this.#beside(codesOf('%'), codesOf('25'), BEGINS);
+    this.#beside(codesOf('c'), codesOf('ux%'), INSIDE);
+    this.#inside({ ...NOTHING, texts: ['25', '55', '5c'] }, INSIDE);
     for (const { firsts, lasts } of all) {
       this.#beside(DIGITS, firsts, INSIDE);
       this.#beside(lasts, BACKSLASH, BEGINS);
+      this.#beside(lasts, codesOf('%'), INSIDE);
     }
     this.#first[BACKSLASH[0]!] = 1;
+    this.#first[codesOf('%')[0]!] = 1;
   }
 
   #inside({ texts }: Spelt, kind: number): void {
@@ -93,6 +101,8 @@ export class Glance {
       for (let at = 0; at + 1 < text.length; at += 1)
         this.#mark(text.charCodeAt(at), text.charCodeAt(at + 1), at === 0 ? kind : INSIDE);
       if (text.length > 1 && text.startsWith('\\')) this.#mark(BACKSLASH[0]!, BACKSLASH[0]!, kind);
+      if (text.length > ENCODED.length && text.includes(ENCODED))
+        this.#beside(codesOf('c'), codesOf('%'), INSIDE);
     }
   }
 

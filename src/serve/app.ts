@@ -35,7 +35,7 @@ import type { GoingCalls } from './mcp.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiOf } from './openapi.ts';
 import { PAGE } from './page.ts';
-import { entryPointOf, pathOf, queryIn, requestIn } from './query.ts';
+import { entryPointOf, pathOf, queryIn, requestIn, requireAsSent } from './query.ts';
 import type { CallerQuota } from './quota.ts';
 import { type Route, routesOf } from './route.ts';
 import { NO_TOKEN } from './security.ts';
@@ -92,7 +92,10 @@ export function appOf(service: HttpService): Hono<Bound> {
     handle: (request: Request, bound: HttpBindings) => Promise<Response> | Response,
   ) => {
     methods.set(path, allowed);
-    app.on([...allowed], path, ({ req, env }) => handle(forUs(req.raw), env));
+    app.on([...allowed], path, ({ req, env }) => {
+      requireAsSent(env.incoming.url, path);
+      return handle(forUs(req.raw), env);
+    });
   };
   const forUs = (request: Request) => {
     if (!service.is_local) requireHost(request, site);

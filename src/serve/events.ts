@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Entry, entrySentence, type Keyturn } from '../keyturn.ts';
+import { sealEntry } from '../ledger/entry.ts';
 import { webLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { respond } from './answer.ts';
@@ -133,9 +134,9 @@ function eventOf(entry: Entry): string {
   return text;
 }
 
-/** With a part of the hash of the entry before it, which covers all that came before. */
-function idOf({ seq, prev }: Entry): string {
-  return `${seq}.${prev.slice(0, 16)}`;
+/** With a part of its hash, which covers the entry and all that came before: the ledger of a copied project has another one from where they part. */
+function idOf(entry: Entry): string {
+  return `${entry.seq}.${sealEntry(entry).hash.slice(0, 16)}`;
 }
 
 /** The entry after the one that is named, if that is one of this ledger. */

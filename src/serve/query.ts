@@ -8,6 +8,15 @@ export function pathOf({ url }: Pick<Request, 'url'>): string {
   return URL_PARTS.exec(url)?.[1] ?? '';
 }
 
+/**
+ * A path has one spelling. What decodes to it, or leads to it by dots, is none: a proxy that has rules for paths would see another one, and so
+ * would whoever signed the request.
+ */
+export function requireAsSent(target: string | undefined, path: string): void {
+  const sent = (target ?? '').replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0];
+  if (sent !== path) refuse('ROUTE_UNKNOWN');
+}
+
 /** What the log calls a path. One that is not ours could hold anything. */
 export function entryPointOf(path: string, ours: ReadonlyMap<string, unknown>): string {
   return ours.has(path) ? path.replace(/^\/(v1\/)?/, '').replaceAll('/', '.') || 'page' : 'serve';

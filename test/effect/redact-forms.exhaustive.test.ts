@@ -20,6 +20,12 @@ const WRITTEN: readonly ((one: string) => string)[] = [
   (one) => JSON.stringify(one).slice(1, -1),
   (one) => JSON.stringify(JSON.stringify(one)).slice(3, -3),
   (one) => JSON.stringify(JSON.stringify(JSON.stringify(one))).slice(7, -7),
+  (one) => encodeURIComponent(JSON.stringify(one).slice(1, -1)),
+  (one) => encodeURIComponent(encodeURIComponent(JSON.stringify(one).slice(1, -1))),
+  (one) => encodeURIComponent(JSON.stringify(JSON.stringify(one)).slice(3, -3)),
+  (one) => encodeURIComponent(units(one)),
+  (one) => (one === "'" ? `'\\''` : one),
+  (one) => (one === "'" ? `'"'"'` : one),
   (one) => (one === ' ' ? '+' : one),
   (one) => (one === '/' ? '\\/' : one),
 ];

@@ -27,11 +27,23 @@ const FORMS: readonly (readonly [string, string])[] = [
   ['in JSON for HTML', 'p/4ss \\"wörd\\" \\u003c\\u0026\\u003e +x?'],
   ['in a URL', 'p%2F4ss%20%22w%C3%B6rd%22%20%3C%26%3E%20%2Bx%3F'],
   ['in a URL, in small letters', 'p%2f4ss%20%22w%c3%b6rd%22%20%3c%26%3e%20%2bx%3f'],
+  ['in JSON, in a URL', encodeURIComponent(JSON.stringify(VALUE).slice(1, -1))],
+  ['in JSON of ASCII, in a URL', 'p%2F4ss%20%5C%22w%5Cu00f6rd%5C%22%20%3C%26%3E%20%2Bx%3F'],
+  ['in JSON, in a URL in a URL', encodeURIComponent(encodeURIComponent(JSON.stringify(VALUE).slice(1, -1)))],
   ['in a form', 'p%2F4ss+%22w%C3%B6rd%22+%3C%26%3E+%2Bx%3F'],
   ['in a path', 'p/4ss%20%22w%C3%B6rd%22%20%3C%26%3E%20%2Bx%3F'],
 ];
 
 describe('a secret in the output of a tool', () => {
+  it.each([
+    ['by set -x of a shell', `'it'\\''s 4 secret'`],
+    ['by shlex.quote of Python', `'it'"'"'s 4 secret'`],
+  ])('with a quote has its name in its place: %s', (_, form) => {
+    const secrets = [{ name: 'PASSWORD', value: `it's 4 secret` }];
+    for (const size of [1, 2, 3, 100])
+      expect(passed(`+ x ${form}\n`, size, secrets)).toBe(`+ x '[secret PASSWORD]'\n`);
+  });
+
   it.each(FORMS)('has its name in its place: %s', (_, form) => {
     const secrets = [{ name: 'PASSWORD', value: VALUE }];
     expect(passed(`before ${form} after\n`, undefined, secrets)).toBe('before [secret PASSWORD] after\n');

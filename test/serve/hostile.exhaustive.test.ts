@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { OpenKey } from '../../src/identity/act.ts';
@@ -6,6 +6,7 @@ import { Keyturn } from '../../src/keyturn.ts';
 import { authority, human } from '../journey/authority.ts';
 import { sizeOf } from '../support/ledger.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { scratch } from '../support/scratch.ts';
 import {
   acted,
   call,
@@ -31,7 +32,7 @@ async function proposed(s: Service) {
 }
 
 describe('a path', () => {
-  it('with an encoded slash, a double one, dots or another case is none, and nobody is let past by it', async () => {
+  it('in any other spelling is none: encoded, with dots, a double slash or in another case', async () => {
     const s = await service();
     const { port } = new URL(s.address);
     const host = `localhost:${port}`;
@@ -55,7 +56,18 @@ describe('a path', () => {
       expect([known.status, known.body], path).toEqual([404, expect.stringContaining('ROUTE_UNKNOWN')]);
       expect(unknown.status, path).toBe(401);
     }
-    for (const path of ['/v1/../livez', '/v1/%2e%2e/livez'])
+    for (const path of [
+      '/v1/../livez',
+      '/v1/%2e%2e/livez',
+      '/./livez',
+      '/liv%65z',
+      '/%2e/livez',
+      '/x/../livez?a=b',
+    ])
+      expect((await callRaw(s, path, { host })).status, path).toBe(404);
+    for (const path of ['/v1/./intents/list', '/v1/%69ntents/list', '/livez/../v1/intents/list'])
+      expect((await callRaw(s, path, token)).status, path).toBe(404);
+    for (const path of ['/livez', '/livez?', '/livez?a=/../b', `http://${host}/livez`])
       expect(await callRaw(s, path, { host }), path).toEqual({ status: 200, body: 'live\n' });
   });
 });
@@ -160,6 +172,30 @@ describe('events', () => {
     const answer = await fetch(`${s.address}/v1/events`, {
       headers: { ...shownAs(await session(s)), 'last-event-id': id! },
     });
+    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
+      400,
+      'EVENT_ID_UNKNOWN',
+    ]);
+  });
+
+  it('of an id of a copy of the project that went its own way are no place to go on from', async () => {
+    const s = await service();
+    await s.stop();
+    await s.keyturn.close();
+    const root = scratch();
+    cpSync(s.root, root, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+    const [one, copy] = [
+      { ...s, ...(await serving(s)) },
+      { ...s, root, ...(await serving({ root })) },
+    ];
+    const told = await fetch(`${one.address}/v1/events`, { headers: shownAs(await session(one)) });
+    for (const each of [one, copy]) await proposed(each);
+    const reader = told.body!.getReader();
+    let text = '';
+    while (!text.includes('\n\n')) text += Buffer.from((await reader.read()).value!).toString();
+    await reader.cancel();
+    const headers = { ...shownAs(await session(copy)), 'last-event-id': /^id: (.*)$/m.exec(text)![1]! };
+    const answer = await fetch(`${copy.address}/v1/events`, { headers });
     expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
       400,
       'EVENT_ID_UNKNOWN',
