@@ -245,6 +245,7 @@ export type { Queue, Served } from './journey/queue.ts';
 export { actionOf, executorIn, neededScope } from './journey/reach.ts';
 export { Cancelled } from './journey/run-words.ts';
 export { storyInFile } from './journey/story.ts';
+export { sealEntry } from './ledger/entry.ts';
 export { openHeadOf } from './ledger/head.ts';
 export type { McpEffect } from './mcp-call/effect.ts';
 export { calledName, RUN_PROGRESS } from './mcp-call/name.ts';

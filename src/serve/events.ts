@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Entry, entrySentence, type Keyturn } from '../keyturn.ts';
-import { sealEntry } from '../ledger/entry.ts';
+import { type Entry, entrySentence, type Keyturn, sealEntry } from '../keyturn.ts';
 import { webLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { respond } from './answer.ts';

@@ -10,7 +10,7 @@ export function pathOf({ url }: Pick<Request, 'url'>): string {
 
 /**
  * A path has one spelling. What decodes to it, or leads to it by dots, is none: a proxy that has rules for paths would see another one, and so
- * would whoever signed the request.
+ * would the signer of the request.
  */
 export function requireAsSent(target: string | undefined, path: string): void {
   const sent = (target ?? '').replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0];
