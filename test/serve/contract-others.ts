@@ -68,7 +68,7 @@ export function otherAsks(states: States): Asks {
     'mcp.ask': () => [
       // The second one does not answer.
       { request: { server: 'every', method: 'resources/list', params: {} } },
-      { request: { server: 'odd', method: 'resources/list', params: {} } },
+      { request: { server: 'odd', method: 'resources/templates/list', params: {} } },
     ],
     'mcp.remove': () => act({ server: 'odd', reason }),
     'simulations.register': () => act({ id: 'lamp.dim', reason }),
