@@ -149,6 +149,8 @@ export const limits = {
   /** How long an intent and an approval live at most; keyturn.yaml has what they live unless told otherwise. */
   intent_ttl_s: 30 * 24 * 3600,
   approval_ttl_s: 7 * 24 * 3600,
+  /** After so long without a word a verification forgets a conversation whose plans are over: one that goes on later costs another reading. */
+  conversation_rests_s: 30 * 24 * 3600,
   /** How long a capability lives at most. It never outlives its intent. */
   capability_ttl_s: 3600,
   /** How long a prompt of a conversation waits for its yes unless told otherwise, and at most. */

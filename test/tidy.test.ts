@@ -16,6 +16,7 @@ import {
   onlyStoreKnowsSql,
   zodByNamespace,
 } from './support/tidy.ts';
+import { formsOnce } from './support/tidy-forms.ts';
 import { limitsInOnePlace, staleNoLimits } from './support/tidy-limits.ts';
 import {
   longerThan,
@@ -154,6 +155,10 @@ describe('the tree', () => {
   it('a limit stands in limits.ts', () => {
     expect(limitsInOnePlace(files)).toEqual([]);
     expect(staleNoLimits(files)).toEqual([]);
+  });
+
+  it('the form of a text is written once', () => {
+    expect(formsOnce(files)).toEqual([]);
   });
 
   it('nothing is left for later and no test is switched off', () => {
@@ -338,6 +343,12 @@ const PLANTED: readonly (readonly [what: string, check: Check, ...planted: Sourc
     at('src/console/a.tsx', 'const a = <input maxLength={60} />;'),
   ],
   ['a table of limits', limitsInOnePlace, at('src/gate/a.ts', 'const gateLimits = { rows: 9 } as const;')],
+  [
+    'a form that is written twice',
+    formsOnce,
+    at('src/gate/a.ts', 'const digest = z.string().regex(/^[0-9a-f]{64}$/);'),
+    at('src/fold/b.ts', 'const OTHER = /^[0-9a-f]{64}$/;'),
+  ],
   ['a note for later', nothingLeftOver, at('src/gate/a.ts', `// ${'TO'}DO: check the hash`)],
   ['a silenced type error', nothingLeftOver, at('src/gate/a.ts', `// @ts-${'ign'}ore`)],
   ['a test that stands alone', nothingLeftOver, at('test/a.test.ts', "it.only('runs', () => {});")],

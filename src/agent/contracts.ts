@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
+import { FIELD_FORM, REASON_FORM } from '../canonical/form.ts';
 import { canonicalBytesOfParsed, parseJson } from '../canonical/json.ts';
 import { caller_id } from '../event/agent.ts';
 import { describeIssue } from '../event/event.ts';
@@ -12,9 +13,9 @@ import { refuse } from '../refusal.ts';
 
 const risk = z.enum(['LOW', 'MEDIUM', 'HIGH']);
 const scalar = z.union([z.string().max(limits.prose_chars), z.number(), z.boolean()]);
-const field = z.strictObject({ field: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/), value: scalar });
+const field = z.strictObject({ field: z.string().regex(FIELD_FORM), value: scalar });
 const tenant_id = name;
-const reason = z.string().regex(/^[A-Z][A-Z0-9_]{2,63}$/);
+const reason = z.string().regex(REASON_FORM);
 /** What undoes a step: a simulation, or the undo that a plan has of its own. */
 const rollback_plan_ref = z.union([z.literal('plan:rollback'), name]).nullable();
 

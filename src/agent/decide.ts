@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
+import { REASON_FORM } from '../canonical/form.ts';
 import { canonicalBytesOfParsed, parseJson } from '../canonical/json.ts';
 import { describeIssue } from '../event/event.ts';
 import { digest, name } from '../event/shape.ts';
@@ -53,7 +54,7 @@ const record = z.strictObject({
   }),
   facts,
   decision: z.enum(['DISPATCH', 'NO_DISPATCH']),
-  reason_code: z.string().regex(/^[A-Z][A-Z0-9_]{2,63}$/),
+  reason_code: z.string().regex(REASON_FORM),
 });
 
 export type DispatchFacts = z.infer<typeof facts>;

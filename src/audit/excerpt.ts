@@ -2,23 +2,27 @@ import type { Digest } from '../canonical/digest.ts';
 import { isUuid } from '../canonical/uuid.ts';
 import { parseEvent } from '../event/event.ts';
 import { disclosedBy } from '../gate/objects.ts';
+import type { Authorities } from '../identity/delegation.ts';
 import type { Entry } from '../ledger/entry.ts';
-import type { VerifiedBundle } from '../ledger/prove.ts';
 import { journeyLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { requireContents } from '../story/contents.ts';
 import type { Expired, ReadObject } from '../story/tell.ts';
 import { type AuditedExport, type AuditOptions, auditContents } from './ledger.ts';
+import type { AuditedProof } from './proof.ts';
 import { type Keeps, readAgain, type Source } from './source.ts';
 
 /** Entries of a verified file, and the objects that they name. */
 export interface Excerpt {
   readonly entries: readonly Entry[];
   readonly read: ReadObject;
+  /** Who may sign after the last entry of the file; null where it was not judged. */
+  readonly authorities: Authorities | null;
 }
 
-export function excerptOfProof({ subject, entries, objects }: VerifiedBundle): Excerpt {
+export function excerptOfProof({ subject, entries, objects, authorities }: AuditedProof): Excerpt {
   return {
+    authorities,
     entries: entries.filter((entry) => entry.subject === subject),
     read: readerOf(objects, expiriesIn(entries)),
   };
@@ -56,7 +60,7 @@ async function readExcerpt(
     subjects.length === 0
       ? newest
       : ([...found.values()].find((entries) => entries.length > 0) ?? onlyOne(begun, beginning));
-  const verified = await auditContents(
+  const { verified, authorities } = await auditContents(
     chunks,
     options,
     {
@@ -77,7 +81,12 @@ async function readExcerpt(
     },
     keeps,
   );
-  return { verified, entries: entriesNow(), read: readerOf(verified.objects && objects, expiries) };
+  return {
+    verified,
+    entries: entriesNow(),
+    read: readerOf(verified.objects && objects, expiries),
+    authorities,
+  };
 }
 
 /** More candidates than are listed would only take memory. */

@@ -36,6 +36,6 @@ export {
   auditExport,
   type Founder,
 } from './ledger.ts';
-export { type AuditProofOptions, auditProof } from './proof.ts';
+export { type AuditedProof, type AuditProofOptions, auditProof } from './proof.ts';
 export { auditSegments } from './segments.ts';
 export type { Source } from './source.ts';

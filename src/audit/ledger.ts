@@ -2,6 +2,7 @@ import { parseEvent } from '../event/event.ts';
 import type { NeededDecision } from '../fold/decided.ts';
 import type { IssuedToken } from '../fold/issued.ts';
 import { FoldedLedger } from '../fold/ledger.ts';
+import type { Authorities } from '../identity/delegation.ts';
 import type { Entry, SealedEntry } from '../ledger/entry.ts';
 import { type Contents, type VerifiedExport, verifyExport } from '../ledger/export.ts';
 import { type Head, keyFingerprint } from '../ledger/head.ts';
@@ -35,12 +36,24 @@ export interface AuditedExport extends VerifiedExport {
   readonly founder: Founder | null;
 }
 
+/** The same, with who may sign after its last entry; null where the verification was not deep. */
+export interface JudgedExport {
+  readonly verified: AuditedExport;
+  readonly authorities: Authorities | null;
+}
+
 /**
  * Verifies an export from its bytes, such as a file or the body of an answer: chain, Merkle root, head, objects, every signature, and
  * that a commit could have written each entry after those before it.
  */
-export function auditExport(source: Source<Uint8Array>, options: AuditOptions = {}): Promise<AuditedExport> {
-  return readAgain(source, (chunks, keeps) => auditContents(chunks, options, requireContents(), keeps));
+export async function auditExport(
+  source: Source<Uint8Array>,
+  options: AuditOptions = {},
+): Promise<AuditedExport> {
+  const { verified } = await readAgain(source, (chunks, keeps) =>
+    auditContents(chunks, options, requireContents(), keeps),
+  );
+  return verified;
 }
 
 /** One reading of it, with `contents` shown every entry and every object. */
@@ -49,7 +62,7 @@ export async function auditContents(
   { founder: expected, deep = true, ...options }: AuditOptions,
   contents: Contents,
   keeps: Keeps,
-): Promise<AuditedExport> {
+): Promise<JudgedExport> {
   const decisions = withDecisions(contents);
   const look = new DeepLook(keeps, decisions.needs);
   const verified = await verifyExport(chunks, {
@@ -59,9 +72,11 @@ export async function auditContents(
     contents: decisions,
   });
   requireJudged(verified.unjudged);
-  if (!deep) return { ...verified, founder: null };
+  if (!deep) return { verified: { ...verified, founder: null }, authorities: null };
   requireGenesis(look.folded, verified);
-  return { ...verified, founder: requireFounder(look.founder, expected) };
+  const { authorities } = look.folded;
+  const founder = requireFounder(look.founder, expected);
+  return { verified: { ...verified, founder }, authorities };
 }
 
 /** Where a verification has the objects, it looks at the decisions that entries rest on, and at the tokens that they issue. */

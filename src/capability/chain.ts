@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { publicKeyOf } from '../canonical/ed25519.ts';
+import { DIGEST_FORM } from '../canonical/form.ts';
 import { deepFrozen } from '../canonical/frozen.ts';
 import { Recent } from '../canonical/recent.ts';
 import { capabilityLimits } from '../limits.ts';
@@ -44,7 +45,7 @@ const { jti, iat, exp } = rootSchema.shape;
 export const attenuationSchema = z.strictObject({
   jti,
   /** The SHA-256 of the chain before this block. */
-  prev: z.string().regex(/^[0-9a-f]{64}$/, 'is not a digest'),
+  prev: z.string().regex(DIGEST_FORM, 'is not a digest'),
   iat,
   exp,
   authorization_details: authorizationSchema,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DIGEST_FORM } from '../canonical/form.ts';
 import { visible } from '../canonical/visible.ts';
 import { describeIssue } from '../event/event.ts';
 import { capabilityLimits } from '../limits.ts';
@@ -21,10 +22,7 @@ export const conditionsSchema = z.strictObject({
   files: z
     .record(
       z.string().refine((path) => isPlainPath(path) && path !== '/' && path !== '.', 'is not a plain path'),
-      z
-        .string()
-        .regex(/^[0-9a-f]{64}$/, 'is not a digest')
-        .nullable(),
+      z.string().regex(DIGEST_FORM, 'is not a digest').nullable(),
     )
     .refine(
       (files) => Object.keys(files).length <= capabilityLimits.files,

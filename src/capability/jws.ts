@@ -1,4 +1,5 @@
 import { type KeyObject, sign, verify } from 'node:crypto';
+import { RAW_32_FORM } from '../canonical/form.ts';
 import { canonicalBytesOfParsed, type JsonObject, parseJson } from '../canonical/json.ts';
 import { visible } from '../canonical/visible.ts';
 import { capabilityLimits } from '../limits.ts';
@@ -25,8 +26,6 @@ export function signJws(typ: JwsType, kid: string, payload: JsonObject, key: Key
 }
 
 const COMPACT = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]*)$/;
-/** A thumbprint. Never a path, an address or anything else that could be looked up elsewhere. */
-const KID = /^[A-Za-z0-9_-]{43}$/;
 const SIGNATURE_BYTES = 64;
 
 /** Everything that can be said about a token without its key. The header comes first: it says what the rest should be. */
@@ -58,7 +57,8 @@ function requireHeader(text: string, typ: JwsType): string {
   if (Object.keys(header).length !== 3) malformed('its header is not alg, typ and kid');
   if (header.typ !== typ) malformed(`its type is not ${typ}`);
   const { kid } = header;
-  return typeof kid === 'string' && KID.test(kid) ? kid : malformed('its header names no key');
+  // A thumbprint. Never a path, an address or anything else that could be looked up elsewhere.
+  return typeof kid === 'string' && RAW_32_FORM.test(kid) ? kid : malformed('its header names no key');
 }
 
 /** Nothing of the payload has been looked at before. */

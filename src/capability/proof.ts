@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import * as z from 'zod';
 import { sha256 } from '../canonical/digest.ts';
 import { type PublicKey, publicKeyOf } from '../canonical/ed25519.ts';
+import { DIGEST_FORM } from '../canonical/form.ts';
 import { capabilityLimits, limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { OpenedCapability } from './chain.ts';
@@ -33,7 +34,7 @@ const { aud, iat } = rootSchema.shape;
 const proofSchema = z.strictObject({
   aud,
   iat,
-  chain: z.string().regex(/^[0-9a-f]{64}$/, 'is not a digest'),
+  chain: z.string().regex(DIGEST_FORM, 'is not a digest'),
 });
 
 /** The holder's word that it presents exactly this text to this audience now. */

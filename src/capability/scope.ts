@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { NAME_FORM } from '../canonical/form.ts';
 import { describeIssue } from '../event/event.ts';
 import { capabilityLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -37,9 +38,7 @@ const loose = z.strictObject({
   network: z.boolean(),
   read: paths,
   write: paths,
-  pipelines: z
-    .array(z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'is not a name'))
-    .max(capabilityLimits.entries),
+  pipelines: z.array(z.string().regex(NAME_FORM, 'is not a name')).max(capabilityLimits.entries),
 });
 
 /** One scope has one text, so that what a person reads is all there is: no list that another entry makes void. */

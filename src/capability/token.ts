@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import * as z from 'zod';
 import type { PublicKey } from '../canonical/ed25519.ts';
+import { DIGEST_FORM } from '../canonical/form.ts';
 import { guardPlain, type JsonObject } from '../canonical/json.ts';
 import { isUuid } from '../canonical/uuid.ts';
 import { describeIssue } from '../event/event.ts';
@@ -32,7 +33,7 @@ export interface CapabilityClaims {
   readonly holder: PublicKey | null;
 }
 
-const digest = z.string().regex(/^[0-9a-f]{64}$/, 'is not a digest');
+const digest = z.string().regex(DIGEST_FORM, 'is not a digest');
 const uuid = z.string().refine(isUuid, 'is not a lower-case UUID');
 const time_s = z.int().min(0).max(capabilityLimits.time_s);
 const word = (chars: number) =>

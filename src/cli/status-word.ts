@@ -9,7 +9,7 @@ export function styleOf(word: Word): Parameters<Paint>[0] | null {
   if (word === 'IN DOUBT' || word === 'STUCK') return 'alarm';
   if (['waiting', 'approval expired', 'ordered', 'running'].includes(word)) return 'yellow';
   if (word === 'approved' || word === 'succeeded') return 'green';
-  return word === 'failed' ? 'red' : null;
+  return word === 'failed' || word === 'void' ? 'red' : null;
 }
 
 export function painted(word: Word, paint: Paint): string {

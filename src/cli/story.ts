@@ -17,6 +17,7 @@ export function storyLines(story: Story, now: Date): string[] {
     ...intentLines(story, now),
     ...changeLines(story),
     ...historyLines(story),
+    ...(story.signers_known ? [] : ['Who may sign is not in this file: which approvals count is not known.']),
     ...waitLines(story),
     ...story.reports_missing.map(
       ({ execution_id, names }) =>

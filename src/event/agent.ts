@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { REASON_FORM } from '../canonical/form.ts';
 import { fieldLimits } from '../limits.ts';
 import { action, body, digest, name, prose, reason_code, signed, time, uuid } from './shape.ts';
 
@@ -12,7 +13,7 @@ export const CALLER_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 export const caller_id = z.string().regex(CALLER_ID);
 const bp = z.int().min(0).max(10_000);
 /** What a packet of any finder says about itself. Finders have codes of their own. */
-const packet_reason = z.string().regex(/^[A-Z][A-Z0-9_]{2,63}$/);
+const packet_reason = z.string().regex(REASON_FORM);
 /** A version of the words that mean yes, such as `confirm-lexicon/2+sha256:…`. */
 const version_ref = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.+/:_-]{0,127}$/);
 /** The simulation that undoes a step, or `plan:rollback` for a plan's own undo. */

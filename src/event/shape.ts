@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DIGEST_FORM, NAME_FORM, RAW_32_FORM, TITLE_FORM, UUID_FORM } from '../canonical/form.ts';
 import { spkiAlgorithm } from '../canonical/spki.ts';
 import { visible } from '../canonical/visible.ts';
 import { fieldLimits, limits, mcpLimits } from '../limits.ts';
@@ -6,22 +7,22 @@ import { type ReasonCode, reasonCodes } from '../refusal.ts';
 
 /** The values that the bodies of events are made of. */
 
-export const digest = z.string().regex(/^[0-9a-f]{64}$/);
-export const uuid = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+export const digest = z.string().regex(DIGEST_FORM);
+export const uuid = z.string().regex(UUID_FORM);
 export const time = z.iso.datetime({ precision: 3 });
-export const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
+export const name = z.string().regex(NAME_FORM);
 /** Of an MCP server. It has no underscore: two of them end it in the name of a tool. */
 export const serverName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'not the name of a server: a-z, 0-9, dash');
 /** A program in which an agent works, and whose own tools ask `keyturn hook` first. */
 export const client = z.enum(['claude-code', 'codex', 'gemini-cli']);
-export const title = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/);
+export const title = z.string().regex(TITLE_FORM);
 export const key = z.base64().length(44);
 export const prose = z.string().min(1).max(limits.prose_chars);
 export const attempt = z.int().min(1);
 /** 32 bytes that only the proposer of an intent was told. */
-export const receipt = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
+export const receipt = z.string().regex(RAW_32_FORM);
 /** Made by the first refusal that is read: a list of some hundred words takes longer than all the other shapes. */
 export const reason_code = z.lazy(() => z.enum(reasonCodes as [ReasonCode, ...ReasonCode[]]));
 /** An abstract action, such as `tool:deploy` or `plan`. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isDigest } from '../canonical/digest.ts';
+import { DIGEST_FORM, FINGERPRINT_FORM, UUID_FORM } from '../canonical/form.ts';
 import type { JsonObject } from '../canonical/json.ts';
 import { isUuid } from '../canonical/uuid.ts';
 import { fieldLimits, limits } from '../limits.ts';
@@ -8,22 +9,13 @@ import { STATUS_WORDS, STATUSES } from './statuses.ts';
 
 /** What the requests and answers of several verbs are made of. */
 
-export const id = z
-  .string()
-  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
-  .meta({ id: 'id' });
+export const id = z.string().regex(UUID_FORM).meta({ id: 'id' });
 /** An id and a hash in a request: what is none is refused as such. */
 export const askedId = z.string().refine(isUuid, { params: { code: 'ID_MALFORMED' } });
 export const askedHash = z.string().refine(isDigest, { params: { code: 'HASH_MALFORMED' } });
-export const digest = z
-  .string()
-  .regex(/^[0-9a-f]{64}$/)
-  .meta({ id: 'digest' });
+export const digest = z.string().regex(DIGEST_FORM).meta({ id: 'digest' });
 export const time = z.iso.datetime({ precision: 3 }).meta({ id: 'time' });
-export const fingerprint = z
-  .string()
-  .regex(/^sha256:[0-9a-f]{64}$/)
-  .meta({ id: 'fingerprint' });
+export const fingerprint = z.string().regex(FINGERPRINT_FORM).meta({ id: 'fingerprint' });
 export const name = z.string();
 /** `keyturn explain` lists them. */
 export const code = z

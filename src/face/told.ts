@@ -60,6 +60,8 @@ export const story = once(() =>
   z
     .strictObject({
       intent: intent.readonly(),
+      /** Whether it is known who may sign. It is not in a file that begins later than the ledger: no approval is counted there, and words go by the clock and the entries of the intent alone. */
+      signers_known: z.boolean(),
       /** Goal, arguments and what would run, as the human approved them; null where they are not there. */
       envelope: z
         .looseObject({ declared_goal: z.string() })

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
+import { DIGEST_FORM, FIELD_FORM, NAME_FORM, REASON_FORM } from '../canonical/form.ts';
 import { canonicalBytes, canonicalBytesOfParsed } from '../canonical/json.ts';
 import { describeIssue } from '../event/event.ts';
 import { agentLimits, fieldLimits, limits } from '../limits.ts';
@@ -15,11 +16,11 @@ export const WHICH_SIMULATION = 'simulation_id';
 
 const id = z.string().regex(/^[\x21-\x7e]{1,200}$/, 'is not an id of visible characters');
 const ref = id;
-const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
-const field = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/);
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const name = z.string().regex(NAME_FORM);
+const field = z.string().regex(FIELD_FORM);
+const digest = z.string().regex(DIGEST_FORM);
 const bp = z.int().min(0).max(10_000);
-const reason_code = z.string().regex(/^[A-Z][A-Z0-9_]{2,63}$/);
+const reason_code = z.string().regex(REASON_FORM);
 const prose = z.string().min(1).max(limits.prose_chars);
 const scalar = z.union([z.string().max(limits.prose_chars), z.number(), z.boolean()]);
 

@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js';
 import * as z from 'zod';
+import { FIELD_FORM, NAME_FORM } from '../canonical/form.ts';
 import { visible } from '../canonical/visible.ts';
 import { parseYaml } from '../canonical/yaml.ts';
 import { fieldLimits, limits, simulationLimits } from '../limits.ts';
@@ -10,12 +11,10 @@ import { Refusal, refuse } from '../refusal.ts';
 export const PLAN_ROLLBACK = 'plan:rollback';
 
 /** Of a simulation, a family or an act of access. */
-export const simulationName = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'is not a name: a-z, 0-9, dot, dash, underscore');
+export const simulationName = z.string().regex(NAME_FORM, 'is not a name: a-z, 0-9, dot, dash, underscore');
 const field_name = z
   .string()
-  .regex(/^[a-z][a-z0-9_]{0,63}$/, 'is not the name of a field: a-z, 0-9, underscore')
+  .regex(FIELD_FORM, 'is not the name of a field: a-z, 0-9, underscore')
   .refine((text) => text !== 'simulation_id', 'is what the finder calls the simulation itself');
 const language = z.string().regex(/^[a-z]{2,3}$/, 'is not a language such as en');
 /** The attacker is an author whose text reads differently from what the finder matches. */

@@ -12,7 +12,7 @@ import { requireDispatched } from '../gate/dispatched.ts';
 import { freezeOf, freezeWords } from '../gate/freeze.ts';
 import { next } from '../gate/next.ts';
 import { requireAccepted, requireShadow, serverOfCall } from '../gate/server.ts';
-import { isOwnDelegated, isOwnRequest } from '../gate/signers.ts';
+import { isOwnDelegated, isOwnRequest, missingOf } from '../gate/signers.ts';
 import { requireActivation, requireServed } from '../gate/simulation.ts';
 import { type Denial, lostBy, lostOrder, type Standing, standingOf } from '../gate/standing.ts';
 import type { Approver, IntentState } from '../gate/state.ts';
@@ -185,7 +185,8 @@ function requireIssuable(rows: Rows, { subject, body }: Event<'capability.issued
   const system = systemOf(rows);
   const standing = standingIn(rows, intentOf(rows, subject), at);
   requireNone(standing.not_granted);
-  if (approvers.length < standing.state.approvals_needed) refuse('APPROVAL_MISSING');
+  const counted = approvers.map(({ name }) => name);
+  if (missingOf(standing.state, counted) > 0) refuse('APPROVAL_MISSING');
   requireKept(rows, standing, capability_id, approvers, at);
   if (break_glass && breakGlassIn(rows, standing.state, at) === null)
     refuse('BREAK_GLASS_FORBIDDEN', 'Two humans have to confirm a break-glass, who can act now.');

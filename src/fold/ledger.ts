@@ -11,9 +11,10 @@ import { type Entry, leafHash, openWritten } from '../ledger/entry.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { type NeededDecision, neededDecision } from './decided.ts';
+import { DueRows } from './due.ts';
 import { fold } from './fold.ts';
 import { type IssuedToken, issuedToken } from './issued.ts';
-import { canBeOver, isRowOver, overWith } from './over.ts';
+import { canBeOver, isRowOver, overFrom, overWith } from './over.ts';
 import { authoritiesOf, type Row, type RowName, RowOverlay, type Rows, type States } from './row.ts';
 
 /** An entry with the fact that it tells. */
@@ -156,6 +157,7 @@ export class FoldedLedger implements Ledger {
   readonly #claims = new Set<string>();
   readonly #keeps: ReadonlySet<string> | undefined;
   readonly #forgotten: TextSet | null;
+  readonly #due = new DueRows();
   readonly #keyOf = rememberedKeys();
   #tenant = '';
   #at: string | null = null;
@@ -230,7 +232,7 @@ export class FoldedLedger implements Ledger {
     const before = this.#below ? null : this.#at;
     const rows = [...foldEntry(this, { entry, event: verified }, before)];
     for (const row of rows) this.#put(row);
-    for (const row of this.#forgotten ? rows : []) this.#forget(row);
+    if (this.#forgotten) this.#forgetOver(rows, Date.parse(entry.at));
     if (needed) this.#decided?.(needed, entry.seq);
     if (token) this.#issued?.(token, entry.seq);
     for (const claim of entry.claims) this.#take(claim);
@@ -255,15 +257,31 @@ export class FoldedLedger implements Ledger {
     else this.#forgotten.add(`claim ${claim}`);
   }
 
-  #forget(row: Row): void {
+  #forgetOver(rows: readonly Row[], now_ms: number): void {
+    for (const row of rows) {
+      const from_ms = overFrom(row);
+      if (from_ms !== null) this.#due.add(`${row.name} ${row.key}`, from_ms, now_ms);
+      this.#forget(row, now_ms);
+    }
+    for (const text of this.#due.until(now_ms)) {
+      const row = this.#rows.get(text);
+      if (row) this.#forget(row, now_ms);
+    }
+  }
+
+  #forget(row: Row, now_ms: number): void {
     const text = `${row.name} ${row.key}`;
-    if (!canBeOver(row.name) || this.#keeps?.has(text) || !isRowOver(row, this.#isDispatched)) return;
+    if (!canBeOver(row.name) || this.#keeps?.has(text)) return;
+    const from_ms = overFrom(row);
+    const is_past = from_ms !== null && from_ms <= now_ms && !this.#isDispatched(row.key);
+    if (!is_past && !isRowOver(row, this.#isDispatched)) return;
+    if (from_ms !== null) this.#due.remove(text, from_ms);
     // The end of a dispatch may be what its intent waited for.
     const intent = row.name === 'dispatched' ? this.#rows.get(`intent ${row.key}`) : undefined;
     this.#drop(text);
     if (row.name === 'intent')
       for (const one of overWith((row as Row<'intent'>).state)) if (!this.#keeps?.has(one)) this.#drop(one);
-    if (intent) this.#forget(intent);
+    if (intent) this.#forget(intent, now_ms);
   }
 
   #drop(text: string): void {

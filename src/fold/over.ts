@@ -1,4 +1,6 @@
+import { type AgentState, isOver } from '../gate/agent-state.ts';
 import type { IntentState, IntentStatus } from '../gate/state.ts';
+import { limits } from '../limits.ts';
 import type { Row, RowName } from './row.ts';
 
 /** The rows that can be over. */
@@ -6,6 +8,7 @@ const CAN_BE_OVER: ReadonlySet<RowName> = new Set<RowName>([
   'intent',
   'execution',
   'capability',
+  'agent',
   'dispatch',
   'dispatched',
 ]);
@@ -31,6 +34,15 @@ export function isRowOver(row: Row, is_dispatched: (intent_id: string) => boolea
   }
 }
 
+/**
+ * From when on the clock makes the row over, unless it changes before; null where no clock does. A clock that a human sets back, and one who
+ * retries what has expired, make it go on: that is another reading.
+ */
+export function overFrom({ name, state }: Row): number | null {
+  if (name === 'intent') return intentOverFrom(state as IntentState);
+  return name === 'agent' ? conversationOverFrom(state as AgentState) : null;
+}
+
 /** The rows that are over with an intent: its runs and orders. */
 export function overWith({ runs, capabilities }: IntentState): string[] {
   return [
@@ -40,10 +52,37 @@ export function overWith({ runs, capabilities }: IntentState): string[] {
 }
 
 const GIVEN_UP: ReadonlySet<IntentStatus> = new Set<IntentStatus>(['rejected', 'withdrawn', 'replaced']);
+const ENDED: ReadonlySet<IntentStatus> = new Set<IntentStatus>(['succeeded', 'happened', 'undone']);
+/** It can be approved, ordered or retried until it expires. */
+const UNTIL_EXPIRED: ReadonlySet<IntentStatus> = new Set<IntentStatus>([
+  'proposed',
+  'approved',
+  'failed',
+  'rolled_back',
+]);
 
-/** A failure can be retried and a plan rolled back, however late. What is outstanding can be revoked. A dispatch ends as its run did. */
-function isIntentOver({ effect, status, capabilities }: IntentState): boolean {
-  const is_given_up = GIVEN_UP.has(status);
-  if (!is_given_up && (effect === 'plan' || (status !== 'succeeded' && status !== 'happened'))) return false;
+/** A plan can be rolled back as long as there are backups. What is outstanding can be revoked. A dispatch ends as its run did. */
+function isIntentOver(state: IntentState): boolean {
+  const { status, capabilities } = state;
+  if (!GIVEN_UP.has(status) && (!ENDED.has(status) || hasBackups(state))) return false;
   return !capabilities.some((one) => one.status === 'ordered' || one.status === 'issued');
+}
+
+/** No order and no capability outlives its intent. */
+function intentOverFrom(state: IntentState): number | null {
+  const { status, expires_at } = state;
+  const ends =
+    GIVEN_UP.has(status) || ((UNTIL_EXPIRED.has(status) || ENDED.has(status)) && !hasBackups(state));
+  return ends ? Date.parse(expires_at) : null;
+}
+
+function hasBackups({ effect, runs }: IntentState): boolean {
+  return effect === 'plan' && runs.some(({ expired_at }) => expired_at === null);
+}
+
+/** Once none of its plans goes on, and nothing was said for a while. */
+function conversationOverFrom({ plans, turn }: AgentState): number | null {
+  if (!plans.every(isOver)) return null;
+  const times = [turn.at, ...plans.map(({ changed_at }) => changed_at)].map((time) => Date.parse(time));
+  return Math.max(...times) + limits.conversation_rests_s * 1000;
 }

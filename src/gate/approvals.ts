@@ -2,7 +2,7 @@ import { isLiveAct } from '../identity/authority.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { isMadeLater } from '../identity/made.ts';
 import type { ReasonCode } from '../refusal.ts';
-import { signersOf } from './signers.ts';
+import { missingOf, signersOf } from './signers.ts';
 import type { Approval, IntentState } from './state.ts';
 import { hasExpired, isDue, type StatusWord, statusWordOf } from './status-word.ts';
 
@@ -38,7 +38,7 @@ export function approvalsNow(state: IntentState, moment: ApprovalsMoment): Appro
   const lapsed = judged.filter((one): one is Lapsed => one.code !== null);
   const approvers = signersOf(counted);
   const waits = isDue(state) && !hasExpired(state, now);
-  const missing = waits ? Math.max(0, state.approvals_needed - approvers.length) : 0;
+  const missing = waits ? missingOf(state, approvers) : 0;
   const status_word = statusWordOf(state, { now, missing, is_running });
   return { counted, lapsed, approvers, missing, status_word };
 }

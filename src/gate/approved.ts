@@ -1,14 +1,14 @@
 import type { Event } from '../event/event.ts';
 import { proofAssurance } from '../identity/assurance.ts';
 import { refuse } from '../refusal.ts';
-import { signersOf } from './signers.ts';
+import { missingOf, signersOf } from './signers.ts';
 import type { Approval, IntentState } from './state.ts';
 
 /** Approved once enough different humans have signed: one who signs twice counts once. */
 export function withApproval(state: IntentState, approval: Approval): IntentState {
   const approvals = [...state.approvals, approval];
-  const enough = signersOf(approvals).length >= state.approvals_needed;
-  return { ...state, approvals, status: enough ? 'approved' : state.status };
+  const is_enough = missingOf(state, signersOf(approvals)) === 0;
+  return { ...state, approvals, status: is_enough ? 'approved' : state.status };
 }
 
 /** A delegation that says so counts as an approval by the human at its root. The store knows whether it says so. */

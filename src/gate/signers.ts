@@ -11,6 +11,14 @@ export function signersOf(approvals: readonly Approval[]): string[] {
   return [...new Set(counted.map(({ by }) => by))].sort();
 }
 
+/** How many more humans must approve it, where these have. */
+export function missingOf(
+  { approvals_needed }: Pick<IntentState, 'approvals_needed'>,
+  people: Iterable<string>,
+): number {
+  return Math.max(0, approvals_needed - new Set(people).size);
+}
+
 type Asked = Pick<IntentState, 'proposer' | 'on_behalf_of'>;
 
 /**

@@ -6,6 +6,7 @@ import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import { type ApprovalsMoment, type ApprovalsNow, approvalsNow, whyLapsed } from './approvals.ts';
 import { capabilityNow, usableUntil } from './capability.ts';
+import { type CapabilityWord, timedWordOf } from './capability-word.ts';
 import { type DispatchedIntent, lacksDispatch, NOT_DISPATCHED } from './dispatched.ts';
 import { type Freeze, freezeWords, frozenFor } from './freeze.ts';
 import { BLOCKS } from './next.ts';
@@ -135,10 +136,38 @@ function notOrdered(
   { now, authorities }: Pick<Moment, 'now' | 'authorities'>,
 ): Denial | null {
   if (typeof found === 'string') return denied(found);
-  const lost =
-    lostOrder(found, authorities, now.toISOString()) ??
-    lostBy(found.issued?.approvers ?? found.approvers, approvals, authorities);
+  const lost = lostNow(found, approvals, { now, authorities });
   return lost && denied(lost.code, { words: lost.message });
+}
+
+/** Why what it rests on no longer holds; null while it does. */
+function lostNow(
+  capability: Capability,
+  approvals: Counted,
+  { now, authorities }: Pick<Moment, 'now' | 'authorities'>,
+): Refusal | null {
+  return (
+    lostOrder(capability, authorities, now.toISOString()) ??
+    lostBy(capability.issued?.approvers ?? capability.approvers, approvals, authorities)
+  );
+}
+
+/**
+ * Where an order of an intent stands, or what was issued for it. `void`: its time is not over, and no run can use it any more, because of
+ * what became of its intent, of who approved it or of who ordered it. Without authorities only the intent and the clock count.
+ */
+export function capabilityWordOf(
+  state: IntentState,
+  capability: Capability,
+  moment: ApprovalsMoment,
+): CapabilityWord {
+  const { now, authorities } = moment;
+  const word = timedWordOf(capability, now);
+  if (word !== 'ordered' && word !== 'issued') return word;
+  if (!isDue(state) || capability.attempt !== state.attempt) return 'void';
+  const approvals = approvalsNow(state, moment);
+  const is_lost = authorities && lostNow(capability, approvals, { now, authorities });
+  return approvals.missing > 0 || is_lost ? 'void' : word;
 }
 
 /** Until when the order of the present attempt, or what was issued under it, can be used; null where none can. */
@@ -147,7 +176,7 @@ export function orderedUntil(
   approvals: ApprovalsNow,
   { now, authorities }: Pick<ApprovalsMoment, 'now' | 'authorities'>,
 ): string | null {
-  if (approvals.missing > 0) return null;
+  if (approvals.missing > 0 || !isDue(state)) return null;
   const found = capabilityNow(state, now);
   if (typeof found === 'string') return null;
   return authorities && notOrdered(found, approvals, { now, authorities }) ? null : usableUntil(found);

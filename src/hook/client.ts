@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { TITLE_FORM } from '../canonical/form.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
 import { parseJson } from '../canonical/json.ts';
 import type { Request } from '../keyturn.ts';
@@ -104,7 +105,7 @@ export function callOfHook(client: HookClient, bytes: Uint8Array): AskedCall {
   const { event } = DIALECTS[client];
   if (hook_event_name !== event)
     refuse('HOOK_INPUT_MALFORMED', `The event is not "${event}", which ${client} has before a tool.`);
-  if (typeof tool_name !== 'string' || !TOOL.test(tool_name))
+  if (typeof tool_name !== 'string' || !TITLE_FORM.test(tool_name))
     refuse('HOOK_INPUT_MALFORMED', '"tool_name" is not the name of a tool.');
   const input = objectIn(tool_input, '"tool_input"');
   return { tool: tool_name, input, cwd: folderIn(client, cwd, input) };
@@ -119,9 +120,6 @@ function folderIn(client: HookClient, cwd: Json, input: JsonObject): string | nu
     return refuse('HOOK_INPUT_MALFORMED', 'The folder of the command is not told.');
   return resolve(cwd, named);
 }
-
-/** As entries hold it. */
-const TOOL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 function objectIn(value: Json | undefined, what: string): JsonObject {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;

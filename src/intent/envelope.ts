@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
+import { DIGEST_FORM, NAME_FORM, UUID_FORM, WORD_FORM } from '../canonical/form.ts';
 import { canonicalBytesOfParsed, guardPlain, type Json, parseJson } from '../canonical/json.ts';
 import { caller_id } from '../event/agent.ts';
 import { describeIssue } from '../event/event.ts';
@@ -9,10 +10,8 @@ import { fieldLimits, limits, mcpLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { clientCapabilities } from './client-input.ts';
 
-const uuid = z
-  .string()
-  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'not a lower-case UUID');
-const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'not a name');
+const uuid = z.string().regex(UUID_FORM, 'not a lower-case UUID');
+const name = z.string().regex(NAME_FORM, 'not a name');
 const time = z.iso.datetime({ precision: 3 });
 const prose = z.string().min(1).max(limits.prose_chars);
 const json = z.custom<Json>((value) => value !== undefined);
@@ -25,7 +24,7 @@ const constraints = z.strictObject({
 
 /** A word and no prose: it stands in the ledger, from which nothing is erased. */
 const action = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9:._@*-]{0,127}$/, 'not an action');
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const digest = z.string().regex(DIGEST_FORM);
 const object = z.record(z.string(), json);
 
 /** The kinds of effect. A plan is carried whole, with its config, exactly as it came in. */
@@ -38,7 +37,7 @@ const planRun = z.strictObject({
   kind: z.literal('plan'),
   plan: object,
   config: object.nullable(),
-  task_id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/),
+  task_id: z.string().regex(WORD_FORM),
 });
 
 /** A call of a tool of an MCP server, by the name that keyturn.yaml gives the server. */

@@ -15,7 +15,7 @@ export async function approvalsOf(
   known?: LookedUp,
 ): Promise<ApprovalsAndOrder> {
   const is_running = await isRunning(context, state);
-  const due = isDue(state) ? state : { ...state, approvals: [], capabilities: [] };
+  const due = onlyDue(state);
   const authorities = await authoritiesFor(context, namedIn(due), known);
   return withOrder(due, { now: context.clock(), authorities, is_running });
 }
@@ -25,7 +25,12 @@ export interface ApprovalsAndOrder extends ApprovalsNow {
   readonly ordered_until: string | null;
 }
 
-export function withOrder(state: IntentState, moment: ApprovalsMoment): ApprovalsAndOrder {
+function onlyDue(state: IntentState): IntentState {
+  return isDue(state) ? state : { ...state, approvals: [], capabilities: [] };
+}
+
+export function withOrder(given: IntentState, moment: ApprovalsMoment): ApprovalsAndOrder {
+  const state = onlyDue(given);
   const approvals = approvalsNow(state, moment);
   return { ...approvals, ordered_until: orderedUntil(state, approvals, moment) };
 }

@@ -30,7 +30,7 @@ export async function momentFor(context: Context, state: IntentState | null): Pr
   };
 }
 
-const NOBODY = { people: [], delegations: [] };
+export const NOBODY = { people: [], delegations: [] };
 
 /** What the standing of an intent depends on now, wherever keys and freezes were read from. */
 export async function momentOf(

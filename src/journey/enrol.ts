@@ -1,4 +1,5 @@
 import { isDigest } from '../canonical/digest.ts';
+import { NAME_FORM } from '../canonical/form.ts';
 import { isUuid } from '../canonical/uuid.ts';
 import type { Event } from '../event/event.ts';
 import { type ActDraft, type Signer, signAct, signKeyAct } from '../identity/act.ts';
@@ -7,11 +8,9 @@ import type { Passkey } from '../identity/passkey.ts';
 import { refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
 
-const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-
 /** Subjects of the ledger share one namespace, so a principal must not be named like anything else in it. */
 export function requireName(name: string): void {
-  if (!NAME.test(name)) refuse('NAME_MALFORMED');
+  if (!NAME_FORM.test(name)) refuse('NAME_MALFORMED');
   if (name === 'system' || isUuid(name) || isDigest(name)) refuse('NAME_MALFORMED', `"${name}" is reserved.`);
 }
 

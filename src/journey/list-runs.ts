@@ -1,13 +1,14 @@
 import { capabilityOf } from '../gate/capability.ts';
-import { type CapabilityWord, capabilityWordOf, STORED_AS } from '../gate/capability-word.ts';
+import { type CapabilityWord, STORED_AS, timedWordOf } from '../gate/capability-word.ts';
 import type { Execution } from '../gate/execution.ts';
 import type { Order } from '../gate/order.ts';
+import { capabilityWordOf } from '../gate/standing.ts';
 import type { Capability, IntentState, Run } from '../gate/state.ts';
 import { type RunWord, runWordOf } from '../gate/status-word.ts';
 import { skimEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
 import type { Page, PagedRow } from '../store/store.ts';
-import { type Context, requireIntent } from './context.ts';
+import { authoritiesFor, type Context, type LookedUp, namedIn, requireIntent } from './context.ts';
 import { isRunning } from './life.ts';
 import { FEW, goalOf, STORED } from './list.ts';
 import { holdsText, type ListedPage, liveSince, newestBefore, type PageRequest, pageOf } from './page.ts';
@@ -90,6 +91,9 @@ export async function listRuns(context: Context, request: RunsRequest): Promise<
   });
 }
 
+/** What the clock does not end: none of these is older than an intent can be. */
+const OPEN: ReadonlySet<CapabilityWord> = new Set<CapabilityWord>(['ordered', 'issued', 'void']);
+
 /** Orders, and what was issued for them, newest first. */
 export function listCapabilities(
   context: Context,
@@ -97,23 +101,28 @@ export function listCapabilities(
 ): Promise<ListedPage<CapabilitySummary>> {
   const { by, status_word } = request;
   const now = context.clock();
-  const statuses = status_word && [STORED_AS[status_word]];
+  const known: LookedUp = { principals: new Map(), delegations: new Map() };
+  const statuses = status_word && STORED_AS[status_word];
   const index: Page['by'] = by === undefined ? indexFor(request, statuses) : ['actor', [by]];
   return pageOf<Order, CapabilitySummary>(context, request, {
     list: 'capabilities',
     batch: rowsOf(context, 'capability', request, index),
     at: ({ ordered_at }) => ordered_at,
     // None outlives its intent.
-    ...((status_word === 'ordered' || status_word === 'issued') && { since: liveSince(context) }),
+    ...(status_word && OPEN.has(status_word) && { since: liveSince(context) }),
     shown: async (row) => {
-      const word = capabilityWordOf(row, now);
-      if ((by ?? row.by) !== row.by || (status_word ?? word) !== word || !isAskedFor(row, request))
-        return null;
+      const timed = timedWordOf(row, now);
+      const could_be =
+        status_word === undefined || status_word === timed || (status_word === 'void' && OPEN.has(timed));
+      if ((by ?? row.by) !== row.by || !could_be || !isAskedFor(row, request)) return null;
       const intent = await requireIntent(context, row.intent_id);
-      const order = capabilityOf(intent, row.capability_id);
+      const order = capabilityOf(intent, row.capability_id) ?? refuseTorn();
+      const authorities = OPEN.has(timed) ? await authoritiesFor(context, namedIn(intent), known) : null;
+      const word = capabilityWordOf(intent, order, { now, authorities });
+      if ((status_word ?? word) !== word) return null;
       const told = await toldOf(context, intent);
       if (!holdsText([told.goal, row.tool, row.proposer], request.text)) return null;
-      return { ...(order ?? refuseTorn()), ...told, tool: row.tool, status_word: word };
+      return { ...order, ...told, tool: row.tool, status_word: word };
     },
   });
 }

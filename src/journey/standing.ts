@@ -1,5 +1,5 @@
 import type { WaitsFor } from '../display/unserved.ts';
-import { type Standing, standingOf } from '../gate/standing.ts';
+import { type Moment, type Standing, standingOf } from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
 import { waitsFor } from './beat.ts';
 import { momentFor } from './check.ts';
@@ -8,6 +8,7 @@ import { type Reviewers, reviewersOf } from './reviewers.ts';
 
 /** The standing of an intent as the store has it now. Its dear parts are asked for when they are needed. */
 export interface StandingNow extends Standing {
+  readonly moment: Moment;
   /** Who is asked to give the approval that is missing. */
   readonly reviewers: () => Promise<Reviewers>;
   /** Which executors its capability waits for; null where it has none that could be used. */
@@ -16,10 +17,12 @@ export interface StandingNow extends Standing {
 
 /** Policies are asked for each act, and not here: their answer depends on who does what. */
 export async function standingNow(context: Context, state: IntentState): Promise<StandingNow> {
-  const standing = standingOf(state, await momentFor(context, state));
+  const moment = await momentFor(context, state);
+  const standing = standingOf(state, moment);
   const { capability } = standing;
   return {
     ...standing,
+    moment,
     reviewers: () => reviewersOf(context, state, standing),
     executors: async () => capability && waitsFor(context, capability.audience),
   };

@@ -2,9 +2,12 @@ import type { JsonObject } from '../canonical/json.ts';
 import { showEffect } from '../display/effect.ts';
 import type { Shown } from '../display/shown.ts';
 import type { WaitsFor } from '../display/unserved.ts';
-import { type CapabilityWord, capabilityWordOf } from '../gate/capability-word.ts';
+import type { ApprovalsMoment } from '../gate/approvals.ts';
+import type { CapabilityWord } from '../gate/capability-word.ts';
+import { capabilityWordOf } from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
 import { isDue, type RunWord, runWordOf } from '../gate/status-word.ts';
+import type { Authorities } from '../identity/delegation.ts';
 import type { Envelope } from '../intent/envelope.ts';
 import { type Entry, openEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
@@ -22,7 +25,6 @@ import {
 import { type ToldApprovals, toldOf, withOrder } from './approvals.ts';
 import { readerOf } from './contents.ts';
 import type { Context } from './context.ts';
-import { isRunning } from './life.ts';
 import { review } from './review.ts';
 import type { Reviewers } from './reviewers.ts';
 import { standingNow } from './standing.ts';
@@ -30,6 +32,11 @@ import { standingNow } from './standing.ts';
 /** Everything that can be told of one intent. */
 export interface IntentStory {
   readonly intent: IntentState & ToldApprovals & { readonly reviewers: Reviewers };
+  /**
+   * Whether it is known who may sign. Otherwise no approval is counted, and `status_word` and the words of orders go by the entries of the
+   * intent and the clock alone.
+   */
+  readonly signers_known: boolean;
   /** What was asked for; null where it is not there. */
   readonly envelope: Envelope | null;
   readonly effect: JsonObject | null;
@@ -84,8 +91,9 @@ export async function storyOf(
   const { capability } = standing;
   const is_ordered = capability?.status === 'ordered' && capability.holder === null;
   return {
-    ...told(story, toldOf(standing), await standing.reviewers()),
-    ...wordsOf(story, context.clock(), await isRunning(context, story.intent)),
+    ...told(story, toldOf(withOrder(story.intent, standing.moment)), await standing.reviewers()),
+    ...wordsOf(story, standing.moment),
+    signers_known: true,
     waits_for: is_ordered && isDue(story.intent) ? await standing.executors() : null,
     shown: asked?.shown ?? null,
     alternates: asked?.alternates ?? [],
@@ -103,23 +111,32 @@ export interface FileStory {
   readonly entries: readonly Entry[];
   readonly before?: readonly Entry[];
   readonly read: ReadObject;
+  /** Who may sign, by the entries of the file; null where they do not tell it. */
+  readonly authorities: Authorities | null;
   readonly now: Date;
   readonly with_output?: boolean;
 }
 
-/** The same from a verified file, for an auditor with no project. It does not tell who was revoked since: each signed approval counts there until it expires. */
+/**
+ * The same from a verified file, for an auditor with no project: as of the head of that file. Where the file does not tell who may sign, as
+ * an archive alone that begins later, no approval is counted.
+ */
 export async function storyInFile({
   entries,
   before = [],
   read,
   now,
   with_output = false,
+  authorities,
 }: FileStory): Promise<IntentStory> {
   const story = await tellIntent(entries, read, before);
+  const moment: ApprovalsMoment = { now, authorities };
+  const { status_word, ...approvals } = toldOf(withOrder(story.intent, moment));
   return {
-    ...told(story, toldOf(withOrder(story.intent, { now, authorities: null })), null),
+    ...told(story, { status_word, ...(authorities ? approvals : UNJUDGED) }, null),
     // Of processes a file knows nothing.
-    ...wordsOf(story, now, false),
+    ...wordsOf(story, moment),
+    signers_known: authorities !== null,
     waits_for: null,
     shown: shownFromFile(story),
     alternates: [],
@@ -128,13 +145,17 @@ export async function storyInFile({
   };
 }
 
+/** What is told where it is not known who may sign. */
+const UNJUDGED = { approvers: [], missing: 0, ordered_until: null } as const;
+
 type Words = Pick<IntentStory, 'capability_words' | 'run_words'>;
 
-function wordsOf({ intent: { capabilities }, left }: Story, now: Date, is_running: boolean): Words {
+function wordsOf({ intent, left }: Story, moment: ApprovalsMoment): Words {
+  const { is_running } = moment;
   return {
-    capability_words: capabilities.map((one) => ({
+    capability_words: intent.capabilities.map((one) => ({
       capability_id: one.capability_id,
-      status_word: capabilityWordOf(one, now),
+      status_word: capabilityWordOf(intent, one, moment),
     })),
     run_words: left.map(({ execution_id, status }) => ({
       execution_id,
@@ -145,7 +166,7 @@ function wordsOf({ intent: { capabilities }, left }: Story, now: Date, is_runnin
 
 type ToldStory = Omit<
   IntentStory,
-  'waits_for' | 'shown' | 'alternates' | 'reports_missing' | 'output' | keyof Words
+  'signers_known' | 'waits_for' | 'shown' | 'alternates' | 'reports_missing' | 'output' | keyof Words
 >;
 
 function told(

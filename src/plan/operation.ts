@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { NAME_FORM } from '../canonical/form.ts';
 import { fieldLimits, limits, planLimits } from '../limits.ts';
 import { editOperationSchema, schemaOperationSchema } from './edit/operation.ts';
 
@@ -99,7 +100,7 @@ const sqlExecute = z
 
 const pipelineRun = z.strictObject({
   type: z.enum(['run', 'pipeline_run']),
-  pipeline: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'is not the name of a pipeline'),
+  pipeline: z.string().regex(NAME_FORM, 'is not the name of a pipeline'),
   arguments: z
     .record(z.string().max(limits.name_chars), z.union([scalar, z.array(text).max(fieldLimits.values)]))
     .default({}),

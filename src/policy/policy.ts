@@ -1,3 +1,4 @@
+import { NAME_FORM } from '../canonical/form.ts';
 import { visible } from '../canonical/visible.ts';
 import { limits } from '../limits.ts';
 import { type DeclaredArgument, declaredIn } from './arguments.ts';
@@ -111,7 +112,7 @@ function isContextArguments(value: unknown): boolean {
 }
 
 const REQUIRED: Readonly<Record<string, (text: string) => string | null>> = {
-  id: (text) => (NAME.test(text) ? null : 'is not a name: a-z, 0-9, dot, dash, underscore'),
+  id: (text) => (NAME_FORM.test(text) ? null : 'is not a name: a-z, 0-9, dot, dash, underscore'),
   version: (text) => (VERSION.test(text) ? null : 'is not a version: letters, digits, dot, dash'),
   scope: (text) => (isScope(text) ? null : `is not one of ${SCOPES.join(', ')}`),
   rationale: (text) => {
@@ -120,7 +121,6 @@ const REQUIRED: Readonly<Record<string, (text: string) => string | null>> = {
     return visible(text) === text ? null : 'has an invisible character';
   },
 };
-const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const VERSION = /^[A-Za-z0-9][A-Za-z0-9.-]{0,31}$/;
 
 function isScope(text: string): text is Scope {

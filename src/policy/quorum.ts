@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { NAME_FORM } from '../canonical/form.ts';
 import { fieldLimits, policyLimits } from '../limits.ts';
 import { readDocument } from './document.ts';
 import type { PolicyContext } from './request.ts';
@@ -21,9 +22,7 @@ interface Approver {
   readonly roles: readonly string[];
 }
 
-const name = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'is not a name: a-z, 0-9, dot, dash, underscore');
+const name = z.string().regex(NAME_FORM, 'is not a name: a-z, 0-9, dot, dash, underscore');
 
 const names = z
   .array(name)

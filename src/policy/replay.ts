@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
+import { DIGEST_FORM } from '../canonical/form.ts';
 import { canonicalText, canonicalTextOfParsed, parseCanonical } from '../canonical/json.ts';
 import { describeIssue } from '../event/event.ts';
 import { fieldLimits } from '../limits.ts';
@@ -34,7 +35,7 @@ const decisionSchema: z.ZodType<Decision> = z
 
 export const recordSchema: z.ZodType<DecisionRecord> = z.strictObject({
   format: z.literal('keyturn-decision/1'),
-  snapshot: z.string().regex(/^[0-9a-f]{64}$/),
+  snapshot: z.string().regex(DIGEST_FORM),
   request: requestSchema,
   decision: decisionSchema,
   subject: z.string().min(1).max(fieldLimits.subject_chars),

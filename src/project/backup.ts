@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { auditEntries } from '../audit/ledger.ts';
 import { sha256 } from '../canonical/digest.ts';
+import { DIGEST_FORM } from '../canonical/form.ts';
 import { canonicalText, parseJson } from '../canonical/json.ts';
 import { readRegularFile } from '../durable/beneath.ts';
 import { createDurably, makeFolderDurably, moveDurably } from '../durable/file.ts';
@@ -33,9 +34,9 @@ const manifestSchema = z.strictObject({
   tenant: z.string().min(1).max(limits.name_chars),
   made_at: z.iso.datetime({ precision: 3 }),
   entries: z.int().min(1),
-  last: z.string().regex(/^[0-9a-f]{64}$/),
+  last: z.string().regex(DIGEST_FORM),
   /** The digest of each key file, by its name. */
-  keys: z.record(z.string().regex(/^[^/\0]{1,255}$/), z.string().regex(/^[0-9a-f]{64}$/)),
+  keys: z.record(z.string().regex(/^[^/\0]{1,255}$/), z.string().regex(DIGEST_FORM)),
 });
 
 type Manifest = z.infer<typeof manifestSchema>;

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
+import { NAME_FORM, WORD_FORM } from '../canonical/form.ts';
 import { readRegularFile } from '../durable/beneath.ts';
 import { describeIssue } from '../event/event.ts';
 import { QUOTA_LIMIT, type QuotaLimit } from '../identity/quota.ts';
@@ -34,7 +35,7 @@ export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 
 const notifyRoute = z.strictObject({
   /** A target that .keyturn/executor.yaml of the serving host names. */
-  to: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/),
+  to: z.string().regex(NAME_FORM),
   on: z.array(z.enum(NOTIFY_EVENTS)).min(1),
   /** Only about these tools; about all unless told. */
   tools: z.array(z.string().max(limits.name_chars)).max(limits.tools).optional(),
@@ -45,24 +46,15 @@ const notifyRoute = z.strictObject({
 /** `keyturn.yaml`. Every key has a safe default; an unknown key is refused, because it was meant to do something. */
 const configSchema = z.strictObject({
   version: z.literal(1),
-  tenant: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/)
-    .default('default'),
+  tenant: z.string().regex(NAME_FORM).default('default'),
   registry: z.string().min(1).default('tools.yaml'),
   intent_ttl: z.string().default('24h'),
   approval_ttl: z.string().default('1h'),
   capability_ttl: z.string().default('5m'),
   order_ttl: z.string().default('2m'),
   prompt_ttl: z.string().default(`${limits.prompt_ttl_s_default / 60}m`),
-  environment: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
-    .default('default'),
-  executor: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/)
-    .default('executor'),
+  environment: z.string().regex(WORD_FORM).default('default'),
+  executor: z.string().regex(NAME_FORM).default('executor'),
   store: z.string().default(EMBEDDED),
   heads: z.string().min(1).max(fieldLimits.path_chars).optional(),
   proposals: z

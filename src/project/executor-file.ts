@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import * as z from 'zod';
+import { NAME_FORM, VARIABLE_FORM } from '../canonical/form.ts';
 import { readRegularFile } from '../durable/beneath.ts';
 import { readSecret, type SecretSource, type Secrets } from '../effect/secret.ts';
 import type { Starter } from '../effect/starter.ts';
@@ -17,7 +18,7 @@ const word = z
   .refine((text) => !text.includes('\0'), 'has a NUL');
 
 const source = z.union([
-  z.strictObject({ environment: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/) }),
+  z.strictObject({ environment: z.string().regex(VARIABLE_FORM) }),
   z.strictObject({ file: absolute }),
   z.strictObject({
     command: z.tuple([absolute], word).refine(({ length }) => length <= 100, 'has more than 100 words'),
@@ -25,7 +26,7 @@ const source = z.union([
   }),
 ]);
 
-const targetName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
+const targetName = z.string().regex(NAME_FORM);
 const cidr = z.union([z.cidrv4(), z.cidrv6()]);
 const host = { allow: z.array(cidr).max(fieldLimits.networks).default([]) };
 const within = z.int().min(1).max(limits.notify_timeout_s).default(limits.notify_timeout_s_default);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { FINGERPRINT_FORM } from '../canonical/form.ts';
 import { canonicalText, parseJson } from '../canonical/json.ts';
 import { readRegularFile } from '../durable/beneath.ts';
 import { replaceDurably } from '../durable/file.ts';
@@ -32,7 +33,7 @@ const fileSchema = z.strictObject({
   format: z.literal(FORMAT),
   origin: z.string().min(1).max(fieldLimits.host_chars),
   founder: z.strictObject({ name: z.string().min(1).max(limits.name_chars), key: public_key }),
-  ledger_key: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  ledger_key: z.string().regex(FINGERPRINT_FORM),
   store: z.string().min(1).max(limits.yaml_bytes),
 });
 

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { sha256 } from '../canonical/digest.ts';
+import { FINGERPRINT_FORM } from '../canonical/form.ts';
 import { canonicalText, parseJson } from '../canonical/json.ts';
 import { readRegularFile } from '../durable/beneath.ts';
 import { removeDurably, replaceDurably } from '../durable/file.ts';
@@ -19,10 +20,7 @@ const login = z.strictObject({
   /** The name of the ledger: no signature is given for another one. */
   ledger: z.string().min(1).max(fieldLimits.host_chars),
   /** The fingerprint of the key that signs its heads; null for an agent, who reads no head. */
-  ledger_key: z
-    .string()
-    .regex(/^sha256:[0-9a-f]{64}$/)
-    .nullable(),
+  ledger_key: z.string().regex(FINGERPRINT_FORM).nullable(),
   name: z.string().min(1).max(limits.name_chars),
   key_file: z.string().max(fieldLimits.path_chars),
   /** Null for an agent: its key signs each request. */

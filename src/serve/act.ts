@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { sha256 } from '../canonical/digest.ts';
+import { DIGEST_FORM } from '../canonical/form.ts';
 import type { JsonObject } from '../canonical/json.ts';
 import {
   accountAtService,
@@ -18,7 +19,7 @@ import { answerWith } from './answer.ts';
 import type { Route } from './route.ts';
 
 export const actTime = z.iso.datetime({ precision: 3 });
-export const actDigest = z.string().regex(/^[0-9a-f]{64}$/);
+export const actDigest = z.string().regex(DIGEST_FORM);
 /** What a passkey answered to a touch. */
 export const webAssertion = z.strictObject({
   authenticator_data: z.string(),

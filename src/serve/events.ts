@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { UUID_FORM } from '../canonical/form.ts';
 import { type Entry, entrySentence, type Keyturn, sealEntry } from '../keyturn.ts';
 import { webLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
@@ -152,8 +153,6 @@ async function placeAfter(keyturn: Keyturn, id: string): Promise<number> {
   return seq + 1;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 /** A comment where it may hear none of them. */
 async function heardOf({ keyturn, caller }: EventsAsked, entries: readonly Entry[]): Promise<string> {
   if (caller.kind !== 'agent') return entries.map(eventOf).join('');
@@ -167,7 +166,7 @@ const proposed = new WeakMap<Entry, Promise<string | null>>();
 
 function proposerOf({ intents }: Keyturn, entry: Entry): Promise<string | null> {
   const { subject } = entry;
-  if (!UUID.test(subject)) return NOBODY;
+  if (!UUID_FORM.test(subject)) return NOBODY;
   const look = () =>
     intents.get({ intent_id: subject }).then(
       ({ proposer }) => proposer,

@@ -102,9 +102,9 @@ export function metricsOf(): Metrics {
 
 function queueLines(queue: Queue, oldest_s: number): string[] {
   return [
-    ...gauge('keyturn_waiting', 'Intents that wait for a human.', queue.waiting),
+    ...gauge('keyturn_waiting', 'Intents that wait for an approval.', queue.waiting),
     ...gauge('keyturn_waiting_oldest_seconds', 'How long the oldest of them has waited.', oldest_s),
-    ...gauge('keyturn_ordered', 'Orders that no executor has claimed yet.', queue.ordered),
+    ...gauge('keyturn_ordered', 'Orders that an executor can claim now.', queue.ordered),
     ...gauge('keyturn_ordered_unserved', 'Orders for which no executor runs.', queue.unserved),
     ...gauge('keyturn_executors', 'Executors that may run what is ordered.', queue.executors.enrolled),
     ...gauge('keyturn_executors_running', 'Those that said lately that they run.', queue.executors.running),

@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { basename } from 'node:path';
 import * as z from 'zod';
+import { DIGEST_FORM } from '../canonical/form.ts';
 import { type CoveredFile, changedFile, coveredFiles } from '../effect/covered.ts';
 import { executableForm } from '../effect/executable-form.ts';
 import type { Digests, Program } from '../effect/program.ts';
@@ -14,7 +15,7 @@ export const coversSchema = z
   .strictObject({
     root: z.string(),
     /** Sorted by path, which is relative to the root. */
-    files: z.array(z.tuple([z.string(), z.string().regex(/^[0-9a-f]{64}$/)])).min(1),
+    files: z.array(z.tuple([z.string(), z.string().regex(DIGEST_FORM)])).min(1),
   })
   .nullable();
 

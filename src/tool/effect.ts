@@ -2,6 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import { type Digest, sha256 } from '../canonical/digest.ts';
+import { DIGEST_FORM } from '../canonical/form.ts';
 import { canonicalBytesOfParsed, canonicalText, isSameJson, parseJson } from '../canonical/json.ts';
 import { createDigests, type Digests } from '../effect/program.ts';
 import { requireReach } from '../effect/reach.ts';
@@ -14,7 +15,7 @@ import { environmentOf, toolPrograms } from './executable.ts';
 import { needsOf } from './needs.ts';
 import type { Registry, Tool } from './registry.ts';
 
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const digest = z.string().regex(DIGEST_FORM);
 
 /**
  * What running a tool would do: everything that matters and nothing rendered. Its digest is what a human approves.

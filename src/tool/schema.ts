@@ -1,20 +1,15 @@
 import * as z from 'zod';
+import { FIELD_FORM, FINGERPRINT_FORM, NAME_FORM, UUID_FORM, VARIABLE_FORM } from '../canonical/form.ts';
 import { fieldLimits, limits } from '../limits.ts';
 
 /** The shape of `tools.yaml`. An unknown key is refused: its author expects an effect. */
 
-const name = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'is not a name: a-z, 0-9, dot, dash, underscore');
-const parameter_name = z
-  .string()
-  .regex(/^[a-z][a-z0-9_]{0,63}$/, 'is not a parameter name: a-z, 0-9, underscore');
-const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'is not the name of a variable');
+const name = z.string().regex(NAME_FORM, 'is not a name: a-z, 0-9, dot, dash, underscore');
+const parameter_name = z.string().regex(FIELD_FORM, 'is not a parameter name: a-z, 0-9, underscore');
+const variable = z.string().regex(VARIABLE_FORM, 'is not the name of a variable');
 const line = z.string().regex(/^[^\x00-\x1f\x7f]*$/, 'has a control character');
 const path = line.min(1).max(fieldLimits.path_chars);
-const uuid = z
-  .string()
-  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'is not a lower-case UUID');
+const uuid = z.string().regex(UUID_FORM, 'is not a lower-case UUID');
 
 const parameter = z.strictObject({
   type: z.enum(['string', 'integer', 'number', 'boolean', 'path', 'list']),
@@ -118,10 +113,7 @@ const tool = z.strictObject({
     .string()
     .regex(/^[a-z_][a-z0-9_.-]{0,31}$/, 'is not the name of a user: a-z, 0-9, dot, dash, underscore')
     .optional(),
-  digest: z
-    .string()
-    .regex(/^sha256:[0-9a-f]{64}$/, 'is not sha256: and 64 hexadecimal characters')
-    .optional(),
+  digest: z.string().regex(FINGERPRINT_FORM, 'is not sha256: and 64 hexadecimal characters').optional(),
   /** Files that the tool loads, as patterns beneath the project. They become part of what is approved. `[]` says: none. */
   covers: z.array(covered).max(fieldLimits.registered).optional(),
   undo: z.enum(['exact', 'compensating', 'none']),

@@ -5,6 +5,8 @@ import type { SealedEntry } from '../../src/ledger/entry.ts';
 import type { Refusal } from '../../src/refusal.ts';
 import { sealed } from '../fold/judges.ts';
 import { lived } from '../fold/lived.ts';
+import { received } from '../gate/agent-story.ts';
+import { goal, of } from '../store/agent-facts.ts';
 import {
   act,
   capabilityOf,
@@ -15,9 +17,10 @@ import {
   ordered,
   proposed,
   refused,
+  retried,
   withdrawn,
 } from '../store/facts.ts';
-import { intentAt, longLedger } from './long-ledger.ts';
+import { intentAt, longLedger, type Shape } from './long-ledger.ts';
 
 const SIZE = 64;
 /** It ran, it was rejected, and there is none. */
@@ -62,7 +65,40 @@ const LATE: Readonly<Record<string, readonly Event[]>> = {
   'run under the id of another': [proposed(NEW), ...again(NEW, capabilityOf(NEW), RUN)],
 };
 
+const UNTIMELY: Readonly<Record<string, readonly [Shape, (n: number) => readonly Event[]]>> = {
+  'an intent that expired undecided': ['undecided', (n) => [denied(intentAt(n), 'ada')]],
+  'a failed run of an intent that expired': [
+    'failed',
+    (n) => [{ ...retried(intentAt(n), RUN.replace(/0$/, String(n)), 2, 'ada') }],
+  ],
+  'a conversation that rested': [
+    'called off',
+    (n) => [of(goal(`goal-${n}`), received({ turn_id: 'turn-2' }))],
+  ],
+};
+
 describe('a verification that forgets what is over', () => {
+  it.each(Object.entries(UNTIMELY))(
+    'reads again, and takes, what goes on with %s',
+    async (_, [shape, more]) => {
+      let readings = 0;
+      const open = (): AsyncIterable<SealedEntry[]> => {
+        readings += 1;
+        return longLedger(2_000, more(3), shape);
+      };
+      const found = await answerOf(auditEntries(open));
+      expect(found).toEqual(await answerOf(auditEntries(longLedger(2_000, more(3), shape))));
+      expect(found).toHaveProperty('root');
+      expect(readings).toBe(2);
+      readings = 0;
+      await auditEntries(() => {
+        readings += 1;
+        return longLedger(2_000, [], shape);
+      });
+      expect(readings).toBe(1);
+    },
+  );
+
   it.each(Object.entries(LATE))('refuses, as one that does not, an intent that is %s', async (_, more) => {
     const { found, expected, readings } = await both(more);
     expect(found).toEqual(expected);

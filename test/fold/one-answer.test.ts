@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Body, Event } from '../../src/event/event.ts';
 import { restsOn } from '../../src/fold/decided.ts';
 import { leafHash } from '../../src/ledger/entry.ts';
+import { activated, controlled, granted, issued, proposed, uncontrolled } from '../store/facts.ts';
+import { governance } from '../store/place.ts';
 import { adoptedFrom, auditedFrom, objectsOf, rebuiltFrom, sealed } from './judges.ts';
 import { KINDS } from './kinds.ts';
-import { lived } from './lived.ts';
+import { id, lived } from './lived.ts';
 import { lookedAt } from './look.ts';
 import { expectOneAnswer, JUDGES } from './one-answer.ts';
 import { proofOf } from './proofs.ts';
@@ -82,6 +84,54 @@ describe('commit, copy, rebuild, deep verification and proof', () => {
       expect(answer?.seq).toBe(seq);
       expect(['DECISION_MISSING', 'OBJECT_MISSING']).toContain(answer?.code);
     }
+  });
+
+  it('refuse a capability that was issued under policies or with a key that no longer hold', async () => {
+    const good = lived();
+    const seq = good.findIndex(({ kind }) => kind === 'capability.issued');
+    const { subject } = good[seq]!;
+    const meanwhile = [
+      [activated('ada', 'cd'.repeat(32))],
+      [controlled('newer', 'bo'), uncontrolled('control', 'ada')],
+    ];
+    for (const replaced of meanwhile) {
+      const events = good.toSpliced(seq, 0, ...replaced).slice(0, seq + replaced.length + 1);
+      expect(events.at(-1)!.kind).toBe('capability.issued');
+      const stale = { seq: events.length - 1, code: 'DECISION_STALE' };
+      for (const judge of [JUDGES.deepVerified, JUDGES.forgetting])
+        expect(await judge(events, objectsOf(events))).toEqual(stale);
+      expect(await proofOf(events, subject)).toBe('DECISION_STALE');
+      expect(lookedAt(sealed(events), subject)).toBe('DECISION_STALE');
+    }
+  });
+
+  it('refuse a capability whose decision counted one human twice', async () => {
+    const approvers = [
+      { name: 'bo', roles: [] },
+      { name: 'bo', roles: [] },
+    ];
+    const events = [
+      ...governance('ada', 'bo'),
+      proposed(id(1), { approvals_needed: 2 }),
+      granted(id(1), 'bo'),
+      granted(id(1), 'ada'),
+      ...issued(id(1), 'ada', { approvers, ordinal: 1 }),
+    ];
+    const seq = events.length - 1;
+    expect(await JUDGES.deepVerified(events, objectsOf(events))).toEqual({ seq, code: 'APPROVAL_MISSING' });
+  });
+
+  it('refuse what an entry of the same intent took before', async () => {
+    const good = lived();
+    const seq = good.findIndex(({ kind }) => kind === 'break_glass.used');
+    const events = [...good.slice(0, seq + 1), good[seq]!];
+    const { subject } = good[seq]!;
+    expect(await JUDGES.deepVerified(events, objectsOf(events))).toEqual({
+      seq: seq + 1,
+      code: 'CLAIM_TAKEN',
+    });
+    expect(await proofOf(events, subject)).toBe('CLAIM_TAKEN');
+    expect(lookedAt(sealed(events), subject)).toBe('CLAIM_TAKEN');
   });
 
   it('refuse an intent that was replaced by one that nobody proposed', async () => {

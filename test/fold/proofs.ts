@@ -24,7 +24,7 @@ export const isInProof = ({ kind, subject }: Event, intent_id: string) =>
   subject === intent_id || OF_ALL.test(kind);
 
 /** As `prove` chooses them: what replaced the intent is in its proof with its proposal, which may have come at any time before. */
-function inProof(events: readonly Event[], intent_id: string): (event: Event) => boolean {
+export function inProof(events: readonly Event[], intent_id: string): (event: Event) => boolean {
   const replacements = events.flatMap(({ kind, subject, body }) =>
     kind === 'intent.replaced' && subject === intent_id ? [body.replacement] : [],
   );

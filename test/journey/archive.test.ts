@@ -180,9 +180,10 @@ describe('an archive', () => {
     const { path } = await archived(p);
     const request = { subjects: [intent_id], limit: 5, key: await keyOf(p), kept: [] };
     await expectRefusal('SEGMENT_MISSING', () => excerptOfExportFile(path, request));
-    const { entries, read } = await excerptOfExportFile(path, { ...request, deep: false });
-    const story = await storyInFile({ entries, before: [], read, now: new Date() });
-    expect(story).toMatchObject({ envelope: { declared_goal: 'Found in a file.' } });
+    const found = await excerptOfExportFile(path, { ...request, deep: false });
+    const story = await storyInFile({ ...found, before: [], now: new Date() });
+    expect(story).toMatchObject({ envelope: { declared_goal: 'Found in a file.' }, signers_known: false });
+    expect(story.intent).toMatchObject({ approvers: [], missing: 0, ordered_until: null });
   });
 });
 
@@ -201,8 +202,8 @@ describe('what was archived and then removed by gc', () => {
     const archive = { file: basename(path), sha256: sha256(readFileSync(path)) };
     expect(absent).toMatchObject({ expired: { by: 'ada', archive } });
     const request = { subjects: [intent.intent_id], limit: 5, key: await keyOf(p) };
-    const { entries, read } = await excerptOfExportFile(path, request);
-    const story = await storyInFile({ entries, before: [], read, now: new Date() });
+    const found = await excerptOfExportFile(path, request);
+    const story = await storyInFile({ ...found, before: [], now: new Date() });
     expect(story).toMatchObject({ envelope: { declared_goal: long } });
     await p.keyturn.ledger.verify({ deep: true });
   });

@@ -57,7 +57,7 @@ describe('a story from a file', () => {
     };
     const view = { now: new Date(), with_output: true };
     const told = await storyInFile({
-      ...{ entries: found.entries, before: before.entries },
+      ...{ ...found, before: before.entries },
       read,
       ...view,
     });

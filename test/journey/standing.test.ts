@@ -1,17 +1,20 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { intentFacts } from '../../src/agent/intent.ts';
+import { excerptOfExport } from '../../src/audit/excerpt.ts';
 import { ordering } from '../../src/console/order.ts';
 import { approvalOf } from '../../src/console/words.ts';
 import type { IntentState } from '../../src/gate/state.ts';
 import type { Context } from '../../src/journey/context.ts';
 import { openAsked } from '../../src/journey/effect.ts';
-import type { Principal, Signer } from '../../src/keyturn.ts';
+import { auditProof, excerptOfProof, type Principal, type Signer, storyInFile } from '../../src/keyturn.ts';
 import type { Refusal } from '../../src/refusal.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { writeRegistry } from '../support/project.ts';
+import { exported, proofOf } from '../support/ledger.ts';
+import { type Project, writeRegistry } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
-import { AUTHORITY_TOOLS, agent, authority, human, yes } from './authority.ts';
+import { AUTHORITY_TOOLS, agent, authority, human, type Intent, proposeSay, yes } from './authority.ts';
 import { planOf, specOf } from './plan-story.ts';
 
 /** Where an intent stands is one value: whatever tells of it, tells the same. */
@@ -86,6 +89,7 @@ async function readings({ keyturn, intent, now }: Team) {
     status_codes: [...status.approval_expired, ...status.ungranted].map((one) => one.code),
     approvers: got.approvers,
     missing: [got.missing, listed.missing],
+    queue: (await keyturn.host.queue()).waiting,
     console: approvalOf(listed, 'ada').why,
     agent_core: await agentCore(keyturn, got, now()),
     people,
@@ -139,6 +143,69 @@ const LOST: Record<string, [(t: Team) => Promise<unknown>, string, { bob: boolea
 
 const wanted = (is: boolean) => ({ needs: is, next: is, console: is });
 
+const BEFORE_RUN: Record<string, [(p: Project, bob: Signer, intent: Intent) => Promise<unknown>, string]> = {
+  'whose human was revoked': [
+    ({ keyturn }, bob) => keyturn.people.revoke({ name: 'ada', reason: 'lost', signer: bob }),
+    'APPROVER_REVOKED',
+  ],
+  'whose intent was rejected': [
+    ({ keyturn }, bob, intent) => keyturn.intents.reject({ ...intent, reason: 'no', signer: bob }),
+    'INTENT_REJECTED',
+  ],
+};
+
+describe('where an order stands', () => {
+  it.each(Object.entries(BEFORE_RUN))(
+    'is void in every list, count and file for one %s',
+    async (_, [end, code]) => {
+      const p = await authority();
+      const { keyturn } = p;
+      const bob = await human(p, 'bob');
+      const intent = await proposeSay(p, {}, bob);
+      await keyturn.intents.turn({ ...intent, signer: p.ada });
+      const { key } = await keyturn.ledger.head();
+      const gotten = async () => {
+        const got = await keyturn.intents.get({ intent_id: intent.intent_id });
+        const { status_word, approvers, missing, ordered_until } = got;
+        return { status_word, approvers, missing, ordered_until };
+      };
+      const words = async () => {
+        const here = await keyturn.intents.story({ intent_id: intent.intent_id });
+        const proof = await proofOf(keyturn, intent.intent_id, { with_objects: true });
+        const source = () => Readable.from([exportedNow]);
+        const exportedNow = await exported(keyturn);
+        const now = new Date();
+        const files = [
+          excerptOfProof(auditProof(proof, { key })),
+          await excerptOfExport(source, { key, subjects: [intent.intent_id], limit: 9 }),
+        ];
+        for (const file of files) {
+          const told = await storyInFile({ ...file, now });
+          const { reviewers: _here, ...intentHere } = here.intent;
+          expect(here.intent).toMatchObject(await gotten());
+          const { reviewers: _file, ...intentThere } = told.intent;
+          expect(intentThere).toEqual(intentHere);
+          expect(told.capability_words).toEqual(here.capability_words);
+        }
+        const { capabilities } = await keyturn.runs.capabilities();
+        const { ordered, unserved } = await keyturn.host.queue();
+        const [{ status_word }] = here.capability_words as never as [{ status_word: string }];
+        expect(capabilities.map((one) => one.status_word)).toEqual([status_word]);
+        const found = await keyturn.runs.capabilities({ status_word: status_word as never });
+        expect(found.capabilities).toHaveLength(1);
+        return { status_word, is_usable: here.intent.ordered_until !== null, ordered, unserved };
+      };
+      const usable = { status_word: 'ordered', is_usable: true, ordered: 1, unserved: 1 };
+      expect(await words()).toEqual(usable);
+      await end(p, bob, intent);
+      expect(await keyturn.intents.check(intent)).toMatchObject({ code });
+      expect(await words()).toEqual({ status_word: 'void', is_usable: false, ordered: 0, unserved: 0 });
+      for (const status_word of ['ordered', 'lapsed'] as const)
+        expect((await keyturn.runs.capabilities({ status_word })).capabilities).toEqual([]);
+    },
+  );
+});
+
 describe('where an intent stands whose pipeline uses a tool', () => {
   it('is one answer while that tool is frozen, and after it', async () => {
     const t = await proposedPlan(STEP);
@@ -188,6 +255,7 @@ describe('where an intent stands that two humans have to approve', () => {
       status_codes: [code],
       approvers: ['eve'],
       missing: [1, 1],
+      queue: 1,
       console: '1 of 2 approved.',
       agent_core: false,
     });

@@ -48,7 +48,7 @@ describe('the story of an intent', () => {
     const read = readerOf(p);
     const words = async (upTo: string, at = now) => {
       const end = entries.findIndex(({ kind }) => kind === upTo) + 1;
-      const story = await storyInFile({ entries: entries.slice(0, end), read, now: at });
+      const story = await storyInFile({ entries: entries.slice(0, end), read, authorities: null, now: at });
       return [...story.capability_words, ...story.run_words].map(({ status_word }) => status_word);
     };
     const later = new Date(Date.parse(entries[0]!.at) + 3_700_000);
@@ -67,7 +67,7 @@ describe('the story of an intent', () => {
         ['missing', 'What was asked for is gone, and no entry says that it was removed.'],
         ['left out', 'What was asked for is not in this file'],
       ] as const) {
-        const story = await storyInFile({ entries, read: instead(p, digest, answer), now });
+        const story = await storyInFile({ entries, read: instead(p, digest, answer), authorities: null, now });
         expect(story).toMatchObject({ absent: answer, intent: { status: 'succeeded' }, changes: [] });
         expect(storyLines(story, now).join('\n')).toContain(words);
         expect(story).toMatchObject({ envelope: null, effect: null, shown: null });
@@ -92,7 +92,7 @@ describe('the story of an intent', () => {
         tellIntent(entries, instead(p, state.effect_digest, effect)),
       );
     const hollow = instead(p, state.effect_digest, { effect: { kind: 'tool', argv: 'x' } });
-    await expectRefusal('SHAPE_INVALID', () => storyInFile({ entries, read: hollow, now }));
+    await expectRefusal('SHAPE_INVALID', () => storyInFile({ entries, read: hollow, authorities: null, now }));
     const envelope = JSON.parse(Buffer.from(await objectOf(p.keyturn, state.hash)).toString());
     const other = instead(p, state.hash, { ...envelope, issuer: 'eve' });
     await expectRefusal('EFFECT_CHANGED', () => tellIntent(entries, other));

@@ -126,7 +126,8 @@ async function showExport(path: string, call: Call): Promise<Answer> {
     const bytes = await found.read(digest);
     return bytes === 'left out' && before ? before.read(digest) : bytes;
   };
-  return told(verified, { entries: found.entries, read }, before?.entries ?? [], call);
+  const { entries, authorities } = found;
+  return told(verified, { entries, read, authorities }, before?.entries ?? [], call);
 }
 
 type FileRequest = Parameters<typeof excerptOfExportFile>[1];
@@ -157,7 +158,7 @@ function showBundle(path: string, call: Call): Promise<Answer> {
 /** An intent is told as `show` tells it, everything else entry by entry; before that, what was verified. */
 async function told(
   verified: VerifiedAnswer,
-  { entries: found, read }: Excerpt,
+  { entries: found, read, authorities }: Excerpt,
   before: readonly Entry[],
   { operands, options }: Call,
 ): Promise<Answer> {
@@ -176,7 +177,7 @@ async function told(
   }
   const now = new Date();
   const with_output = options.output === true;
-  const story = await storyInFile({ entries: found, before, read, now, with_output });
+  const story = await storyInFile({ entries: found, before, read, authorities, now, with_output });
   return { result: result(story), lines: [...verified.lines, '', ...storyLines(story, now)] };
 }
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isDigest, sha256 } from '../../canonical/digest.ts';
+import { WORD_FORM } from '../../canonical/form.ts';
 import { canonicalBytes } from '../../canonical/json.ts';
 import { fieldLimits, limits } from '../../limits.ts';
 import type { Plan } from '../model.ts';
@@ -14,7 +15,7 @@ import { planIdSchema } from './schema.ts';
 const EXECUTOR = 'agent_executor';
 const MAX_TTL_S = limits.intent_ttl_s;
 
-const word = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
+const word = z.string().regex(WORD_FORM);
 
 const content = z.union([
   z.looseObject({ action_plan: z.array(z.unknown()) }),

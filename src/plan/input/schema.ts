@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isDigest } from '../../canonical/digest.ts';
+import { WORD_FORM } from '../../canonical/form.ts';
 import { guardPlain, type Json } from '../../canonical/json.ts';
 import { fieldLimits, planLimits } from '../../limits.ts';
 import { Refusal } from '../../refusal.ts';
@@ -10,10 +11,7 @@ import { actionTypes } from '../operation.ts';
 /** A name or a lower-case UUID. It becomes part of a folder name, so it holds nothing that a path could mean. */
 const name = z
   .string()
-  .regex(
-    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
-    'is not a name of letters, digits, dots, dashes and underscores',
-  )
+  .regex(WORD_FORM, 'is not a name of letters, digits, dots, dashes and underscores')
   .refine(
     (id) => !/^[0-9a-f-]{36}$/i.test(id) || id === id.toLowerCase(),
     'is a UUID that is not in lower case',

@@ -1,3 +1,4 @@
+import { WORD_FORM } from '../../canonical/form.ts';
 import { planLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 
@@ -11,7 +12,7 @@ export const SCRIPT_NAME = 'rollback.sh';
 
 /** `agent_outputs/reports/{timestamp}_{task_id}`, relative to the project root. */
 export function reportsFolder(started: Date, task_id: string): string {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(task_id)) refuse('NAME_MALFORMED', 'The task id is no name.');
+  if (!WORD_FORM.test(task_id)) refuse('NAME_MALFORMED', 'The task id is no name.');
   return `${REPORTS}/${started.toISOString().replace(/[-:.]/g, '')}_${task_id}`;
 }
 

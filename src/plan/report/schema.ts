@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isDigest } from '../../canonical/digest.ts';
+import { DIGEST_FORM } from '../../canonical/form.ts';
 import { fieldLimits } from '../../limits.ts';
 import { type ReasonCode, reasonCodes } from '../../refusal.ts';
 
@@ -7,10 +8,7 @@ import { type ReasonCode, reasonCodes } from '../../refusal.ts';
 
 const time = z.iso.datetime();
 const id = z.uuid();
-const digest = z
-  .string()
-  .regex(/^[0-9a-f]{64}$/)
-  .refine(isDigest);
+const digest = z.string().regex(DIGEST_FORM).refine(isDigest);
 const count = z.int().min(0);
 
 export const errorSchema = z.strictObject({
