@@ -307,6 +307,16 @@ export const ROWS: { readonly [K in SignedKind]: readonly Stale[] | string } = {
       act: retried(A, B, 2, 'ada'),
       code: 'RETRY_NOT_DUE',
     },
+    // Its files stood when the human looked, and were taken back meanwhile.
+    {
+      before: [...planUpTo('execution.announced'), finished(A, B, 'failure')],
+      meanwhile: [
+        rolled({ status: 'failed', manifest: DIGEST, journal: DIGEST }),
+        plan.find(({ kind }) => kind === 'rollback.finished')!,
+      ],
+      act: retried(A, B, 2, 'ada'),
+      code: 'ACT_CHANGED',
+    },
   ],
   'rollback.claimed': [
     {

@@ -440,8 +440,9 @@ export function retried(
   by: string,
   over: Partial<Body<'retry.authorised'>> = {},
 ): Event<'retry.authorised'> {
-  const effect = { hash: DIGEST, effect_digest: DIGEST, tool: 'deploy', ...over };
-  return act('retry.authorised', subject, { attempt, after, ...effect, reason: 'again' }, by);
+  const effect = { hash: DIGEST, effect_digest: DIGEST, tool: 'deploy' };
+  const facts = { attempt, after, from: 'failed', ...effect, reason: 'again', ...over } as const;
+  return act('retry.authorised', subject, facts, by);
 }
 
 export function refused(subject: string): Event<'execution.refused'> {
