@@ -163,7 +163,10 @@ async function removeTogether(
 }
 
 /** The subjects of the entries from `from` on, and the objects that they name. */
-async function touchedSince({ store }: Context, from: number): Promise<{ size: number; names: Set<string> }> {
+export async function touchedSince(
+  { store }: Context,
+  from: number,
+): Promise<{ size: number; names: Set<string> }> {
   const names = new Set<string>();
   let size = from;
   for await (const batch of store.entries(from))

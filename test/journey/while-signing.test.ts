@@ -264,7 +264,7 @@ const ACTS: { readonly [K in SignedKind]: ((p: Scene) => Promise<Asked>) | strin
     return {
       act: (signer) => p.keyturn.ledger.erase({ digest: intent.hash, ...because, signer }),
       changed: () => run(p, intent),
-      code: 'ACT_CHANGED',
+      code: 'ERASE_UNCONFIRMED',
     };
   },
   'object.expired': async (p) => {

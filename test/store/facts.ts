@@ -459,8 +459,12 @@ export function objectExpired(digest: string, by: string): Event<'object.expired
   return act('object.expired', digest, { bytes: 1, reason: 'old' }, by);
 }
 
-export function erased(digest: string, by: string): Event<'object.erased'> {
-  return act('object.erased', digest, { reason: 'secret' }, by);
+export function erased(
+  digest: string,
+  by: string,
+  needed_by: Body<'object.erased'>['needed_by'] = [],
+): Event<'object.erased'> {
+  return act('object.erased', digest, { needed_by, reason: 'secret' }, by);
 }
 
 /** A token whose digest follows from its id. */
