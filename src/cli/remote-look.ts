@@ -117,9 +117,17 @@ export function lookingAt(face: Face, login: RemoteLogin): RemoteLooks {
   };
   const explainErase = async (request: Request<'ledger.explainErase'>) => {
     const told = await face.ledger.explainErase(request);
-    const objects = told.objects.map(({ digest }) => digest);
-    if (told.digest !== request.digest || objects[0] !== request.digest) other('the object');
-    seen.set(`object ${request.digest}`, { sealed: { objects } });
+    const { objects } = told;
+    const losses = objects.flatMap(({ needed_by }) => needed_by);
+    // What is drawn is what is signed.
+    const is_drawn = losses.every(
+      ({ subject, stops, undo }) =>
+        (!stops || told.stops.includes(subject)) && (undo === null || told.undo.includes(undo)),
+    );
+    if (told.digest !== request.digest || objects[0]?.digest !== request.digest || !is_drawn)
+      other('the object');
+    const sealed = { objects: objects.map(({ digest, needed_by }) => ({ digest, needed_by })) };
+    seen.set(`object ${request.digest}`, { sealed: sealed as unknown as Record<string, Json> });
     return told;
   };
   const definitions = new Map<string, object>();

@@ -1,3 +1,4 @@
+import type { Json } from '../canonical/json.ts';
 import { type ActKnown, expectedAct } from './expected.ts';
 import { activatedActs, registeredActs, withdrawnActs } from './expected-simulation.ts';
 import type { ExpectedAct, ExpectedOfProposer } from './signed.ts';
@@ -38,10 +39,10 @@ const SEVERAL: Readonly<Record<string, (known: ActKnown) => readonly Expected[] 
   'ledger.erase': ({ objects, reason }) =>
     objects === undefined
       ? null
-      : (objects as string[]).map((subject) => ({
+      : (objects as { digest: string; needed_by: Json }[]).map(({ digest, needed_by }) => ({
           kind: 'object.erased',
-          subject,
-          fixed: { reason: reason! },
+          subject: digest,
+          fixed: { needed_by, reason: reason! },
           free: [],
         })),
   'simulations.register': registeredActs,

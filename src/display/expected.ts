@@ -137,7 +137,7 @@ const ROWS: Readonly<Record<string, (known: ActKnown) => ActRow | null>> = {
     subject: String(intent_id),
     same: ['reason'],
     ...(alternate !== undefined && { fixed: { tool: alternate } }),
-    free: ['attempt', 'after', 'hash', 'effect_digest', ...(alternate === undefined ? ['tool'] : [])],
+    free: ['attempt', 'after', 'from', 'hash', 'effect_digest', ...(alternate === undefined ? ['tool'] : [])],
   }),
   'runs.breakGlass': ({ intent_id }) => ({
     kind: 'break_glass.used',

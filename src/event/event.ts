@@ -335,7 +335,22 @@ const bodies = {
     ...signed,
   })),
 
-  'object.erased': body(() => ({ reason: prose, ...signed })),
+  'object.erased': body(() => ({
+    /** What the human saw that is lost with it: the intents and conversations that need it, and what each could no longer do. */
+    needed_by: z
+      .array(
+        z.strictObject({
+          subject: z.string().min(1).max(fieldLimits.subject_chars),
+          /** To be approved, run, retried or answered. */
+          stops: z.boolean(),
+          /** The execution or the conversation that could no longer be undone; null where none could. */
+          undo: z.string().min(1).max(fieldLimits.subject_chars).nullable(),
+        }),
+      )
+      .max(fieldLimits.listed),
+    reason: prose,
+    ...signed,
+  })),
   /** Old bytes that a gc removed. Unlike erased ones, they are stored again when they are needed again. */
   'object.expired': body(() => ({ bytes: z.int().min(0), reason: prose, ...signed })),
 

@@ -110,6 +110,8 @@ export const executionBodies = {
   'retry.authorised': body(() => ({
     attempt,
     after: uuid,
+    /** What the human saw: a run that failed, or one that was taken back. */
+    from: z.enum(['failed', 'rolled_back']),
     hash: digest,
     /** The same effect again, or that of an alternate that the intent names. */
     effect_digest: digest,

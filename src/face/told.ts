@@ -122,7 +122,24 @@ export const erasure = once(() =>
     digest,
     bytes: z.int(),
     /** All that would be erased together: the object itself first, then those that hold the same words. */
-    objects: z.array(z.strictObject({ digest, role: z.string().nullable() }).readonly()).readonly(),
+    objects: z
+      .array(
+        z
+          .strictObject({
+            digest,
+            role: z.string().nullable(),
+            /** What needs this very object, and could no longer do something without it. It is signed with the erasure. */
+            needed_by: z
+              .array(
+                z
+                  .strictObject({ subject: z.string(), stops: z.boolean(), undo: z.string().nullable() })
+                  .readonly(),
+              )
+              .readonly(),
+          })
+          .readonly(),
+      )
+      .readonly(),
     /** The kind of object, where it is one that is never erased. */
     kept: z.string().nullable(),
     /** How many intents, conversations and others rest on one of them. */

@@ -9,6 +9,7 @@ import { breakGlassSince } from '../gate/break-glass.ts';
 import { capabilityOf } from '../gate/capability.ts';
 import { type DispatchGrounds, requireDispatchGrounds, requireStands } from '../gate/dispatch.ts';
 import { requireDispatched } from '../gate/dispatched.ts';
+import { requireLosses } from '../gate/erasure.ts';
 import { freezeOf, freezeWords } from '../gate/freeze.ts';
 import { next } from '../gate/next.ts';
 import { requireAccepted, requireShadow, serverOfCall } from '../gate/server.ts';
@@ -71,6 +72,11 @@ export function requireGrounds(rows: Rows, event: Event, at: string): void {
   if (event.kind === 'intake.told')
     requireServed(rows.row('simulation', event.body.simulation)?.state ?? null, event, at);
   if (event.kind === 'capability.issued') requirePaced(rows, event);
+  if (event.kind === 'object.erased')
+    requireLosses(event, {
+      intent: (id) => rows.row('intent', id)?.state ?? null,
+      conversation: (id) => rows.row('agent', id)?.state ?? null,
+    });
 }
 
 /** A rollback goes by what these say, so a key that was revoked states none of them. */

@@ -1,4 +1,4 @@
-import type { Event } from '../event/event.ts';
+import type { Body, Event } from '../event/event.ts';
 import { UNDONE_FROM } from '../event/undone.ts';
 import { requireSeen } from '../identity/seen.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
@@ -135,11 +135,7 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
       requireSeen(event.body.settles, state.status, RUN_MOVED);
       return { ...state, status: event.body.outcome === 'happened' ? 'happened' : 'failed' };
     case 'retry.authorised':
-      from(
-        state,
-        ['failed', 'rolled_back'],
-        state.status === 'claimed' || state.status === 'partial' ? BLOCKS[state.status]! : 'RETRY_NOT_DUE',
-      );
+      requireSeen(event.body.from, retriedFrom(state), RUN_MOVED);
       sameHash(state, event.body.hash);
       sameRun(state, event.body.after);
       if (event.body.attempt !== state.attempt + 1)
@@ -198,6 +194,13 @@ function brokenBy({ body }: Event<'break_glass.used'>, at: string): IntentState[
   return { by, key, at: Date.parse(signed_at) < Date.parse(at) ? signed_at : at };
 }
 
+/** How an intent stands that can be tried again: its run failed, or was taken back. */
+export function retriedFrom({ status }: IntentState): Body<'retry.authorised'>['from'] {
+  if (status === 'failed' || status === 'rolled_back') return status;
+  const in_doubt = status === 'claimed' || status === 'partial';
+  return refuse(in_doubt ? BLOCKS[status]! : 'RETRY_NOT_DUE', undefined, { status });
+}
+
 /** The same effect again, or an alternate that the intent names. Whatever was granted before is for an older attempt. */
 function retried(state: IntentState, { body }: Event<'retry.authorised'>): IntentState {
   const { attempt, tool, effect_digest } = body;
@@ -206,7 +209,7 @@ function retried(state: IntentState, { body }: Event<'retry.authorised'>): Inten
   return { ...state, status: 'approved', attempt, tool, effect_digest, rollback: null, break_glass: [] };
 }
 
-const RUN_MOVED = 'The run went on or ended meanwhile.';
+const RUN_MOVED = 'The run went on, ended or was taken back meanwhile.';
 
 /** What a rollback goes by: how the run stands, and what its executor recorded of it. */
 export function undoesNow({ status }: IntentState, { manifest, journal }: Run) {

@@ -23,6 +23,7 @@ import {
   requireIntent,
 } from './context.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
+import { signedOnce } from './fresh.ts';
 import { type Ruling, requireAllowed, rule } from './rules.ts';
 import { accept, refused } from './submit.ts';
 
@@ -39,17 +40,26 @@ export async function approve(context: Context, request: ApproveRequest): Promis
   requireFormats(intent_id, hash);
   return recordingRefusal(context, refused(intent_id), async (keep) => {
     await context.step();
-    const approval = await weighApproval(context, request, request.ttl_s, keep);
-    const { now, expires_at, ruling, approved } = approval;
-    const { effect_digest } = approved;
-    const facts = { hash, effect_digest, expires_at, account: context.account, decision: ruling.digest };
-    const granted = await signAct(context.origin, 'approval.granted', intent_id, facts, signer, now);
-    await context.store.commit({
-      events: [...submittedBy(approval, signer), granted],
-      objects: approval.objects,
-    });
-    return granted;
+    return signedOnce(context, signer, (once) => approveNow(context, { ...request, signer: once }, keep));
   });
+}
+
+async function approveNow(
+  context: Context,
+  request: ApproveRequest,
+  keep: (ruling: Kept) => void,
+): Promise<Event<'approval.granted'>> {
+  const { intent_id, hash, signer } = request;
+  const approval = await weighApproval(context, request, request.ttl_s, keep);
+  const { now, expires_at, ruling, approved } = approval;
+  const { effect_digest } = approved;
+  const facts = { hash, effect_digest, expires_at, account: context.account, decision: ruling.digest };
+  const granted = await signAct(context.origin, 'approval.granted', intent_id, facts, signer, now);
+  await context.store.commit({
+    events: [...submittedBy(approval, signer), granted],
+    objects: approval.objects,
+  });
+  return granted;
 }
 
 /** An approval that only has to be signed. */

@@ -7,8 +7,9 @@ import type { Authorities } from '../identity/delegation.ts';
 import { isLive, requireHuman } from '../identity/principal.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { momentFor, refuseDenied, requireFormats } from './check.ts';
-import { type Context, recordingRefusal, requireClock, requireIntent } from './context.ts';
+import { type Context, type Kept, recordingRefusal, requireClock, requireIntent } from './context.ts';
 import { openAsked } from './effect.ts';
+import { signedOnce } from './fresh.ts';
 import { type Matter, rule } from './rules.ts';
 
 export interface BreakGlassRequest {
@@ -26,24 +27,32 @@ export async function breakGlass(
   context: Context,
   request: BreakGlassRequest,
 ): Promise<Event<'break_glass.used'>> {
-  const { intent_id, hash, reason, signer } = request;
+  const { intent_id, hash, signer } = request;
   requireFormats(intent_id, hash);
-  return recordingRefusal(context, forbidden(request), async (keep) => {
-    const now = await requireClock(context);
-    const state = await requireIntent(context, intent_id);
-    const { not_open } = standingOf(state, await momentFor(context, state));
-    if (not_open) refuseDenied(not_open);
-    const principal = requireHuman(await context.store.find('principal', signer.name), signer.public_key);
-    const system = await context.store.system();
-    const asked = await openAsked(context, state);
-    const ruling = await rule(context, { action: 'break_glass', principal, state, ...asked, system, now });
-    keep(ruling);
-    if (!ruling.decision.allowed) refuse('BREAK_GLASS_FORBIDDEN', ruling.decision.words);
-    const facts = { attempt: state.attempt, hash, decision: ruling.digest, reason };
-    const broken = await signAct(context.origin, 'break_glass.used', intent_id, facts, signer, now);
-    await context.store.commit({ events: [broken], objects: [ruling.bytes] });
-    return broken;
-  });
+  return recordingRefusal(context, forbidden(request), (keep) =>
+    signedOnce(context, signer, (once) => breakNow(context, { ...request, signer: once }, keep)),
+  );
+}
+
+async function breakNow(
+  context: Context,
+  { intent_id, hash, reason, signer }: BreakGlassRequest,
+  keep: (ruling: Kept) => void,
+): Promise<Event<'break_glass.used'>> {
+  const now = await requireClock(context);
+  const state = await requireIntent(context, intent_id);
+  const { not_open } = standingOf(state, await momentFor(context, state));
+  if (not_open) refuseDenied(not_open);
+  const principal = requireHuman(await context.store.find('principal', signer.name), signer.public_key);
+  const system = await context.store.system();
+  const asked = await openAsked(context, state);
+  const ruling = await rule(context, { action: 'break_glass', principal, state, ...asked, system, now });
+  keep(ruling);
+  if (!ruling.decision.allowed) refuse('BREAK_GLASS_FORBIDDEN', ruling.decision.words);
+  const facts = { attempt: state.attempt, hash, decision: ruling.digest, reason };
+  const broken = await signAct(context.origin, 'break_glass.used', intent_id, facts, signer, now);
+  await context.store.commit({ events: [broken], objects: [ruling.bytes] });
+  return broken;
 }
 
 /**

@@ -1,9 +1,7 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Digest } from '../canonical/digest.ts';
-import { journeyLimits, limits } from '../limits.ts';
 import { readsPace } from '../policy/policy.ts';
-import { Refusal } from '../refusal.ts';
 import type { Context } from './context.ts';
+import { untilFresh } from './fresh.ts';
 
 interface Counted {
   readonly intent_id: string;
@@ -41,22 +39,4 @@ async function countedName(context: Context, { intent_id, order }: Counted): Pro
 /** Whether a policy that judges an order reads how many were issued before. */
 export async function countsCapabilities({ rules }: Context, snapshot: Digest): Promise<boolean> {
   return readsPace((await rules(snapshot)).set.policies);
-}
-
-/**
- * Another process was issued one for the same proposer meanwhile, or the policies changed: decided again, until there is no more
- * time. Each round that one process loses, another one has won.
- */
-async function untilFresh<T>(act: () => Promise<T>): Promise<T> {
-  const until_ms = performance.now() + limits.grant_decision_ms;
-  for (let pause_ms = 1; ; pause_ms = Math.min(2 * pause_ms, journeyLimits.grant_pause_ms)) {
-    try {
-      return await act();
-    } catch (error) {
-      const is_stale = error instanceof Refusal && error.code === 'DECISION_STALE';
-      if (!is_stale || performance.now() >= until_ms) throw error;
-    }
-    // Two that lost together must not meet again.
-    await setTimeout(Math.random() * pause_ms);
-  }
 }

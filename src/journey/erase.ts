@@ -2,9 +2,12 @@ import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import { type Signer, signActs } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
-import { refuse } from '../refusal.ts';
+import { signingOnce } from '../identity/signing-once.ts';
+import { journeyLimits } from '../limits.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
-import { type Erasure, explainErase } from './erasure.ts';
+import { type Erasure, type ErasureLook, lookAtErasure } from './erasure.ts';
+import { touchedSince } from './gc-objects.ts';
 
 export interface EraseRequest {
   readonly digest: Digest;
@@ -21,17 +24,42 @@ export interface EraseRequest {
  * The same bytes are never stored again.
  */
 export async function erase(context: Context, request: EraseRequest): Promise<Event<'object.erased'>> {
-  const { digest, reason, signer } = request;
+  const { digest, signer } = request;
   requireHuman(await context.store.find('principal', signer.name), signer.public_key);
-  const erasure = await explainErase(context, digest);
+  const signed = { ...request, signer: signingOnce(signer, context.clock()) };
+  let look = await lookAtErasure(context, digest);
+  for (let attempt = 0; attempt < journeyLimits.gc_tries; attempt++) {
+    const erased = await commitErasure(context, signed, look);
+    if (erased !== null) return erased;
+    const { size, names } = await touchedSince(context, look.size);
+    const rests = [...look.subjects, ...look.erasure.objects.map((one) => one.digest)];
+    look = rests.some((one) => names.has(one)) ? await lookAtErasure(context, digest) : { ...look, size };
+  }
+  return refuse('STORE_BUSY', 'The ledger grows faster than the object can be looked at.');
+}
+
+/** Null where the ledger grew since the look, and nothing was written: something else may rest on it by now. */
+async function commitErasure(
+  context: Context,
+  request: EraseRequest,
+  { erasure, size: as_of }: ErasureLook,
+): Promise<Event<'object.erased'> | null> {
+  const { reason, signer } = request;
   if (erasure.kept !== null) refuse('OBJECT_KEPT', undefined, { role: erasure.kept });
   requireConfirmed(erasure, request);
-  const digests = erasure.objects.map((one) => one.digest);
-  const kind = 'object.erased';
-  const drafts = digests.map((subject) => ({ kind, subject, facts: { reason } }) as const);
+  const drafts = erasure.objects.map(({ digest, needed_by }) => ({
+    kind: 'object.erased' as const,
+    subject: digest,
+    facts: { needed_by: [...needed_by], reason },
+  }));
   const events = await signActs(context.origin, drafts, signer, context.clock());
-  await context.store.commit({ events, erase: digests });
-  return events[0]!;
+  try {
+    await context.store.commit({ events, erase: drafts.map(({ subject }) => subject), as_of });
+    return events[0]!;
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'DECISION_STALE') return null;
+    throw error;
+  }
 }
 
 /** What rests on it may have changed since it was explained: then it is explained again. */

@@ -1,7 +1,8 @@
 import type { Digest } from '../canonical/digest.ts';
 import { type Event, parseEvent } from '../event/event.ts';
+import { correlationOf } from '../gate/agent.ts';
+import { conversationLoss, intentLoss, type Loss } from '../gate/erasure.ts';
 import { isKept, type NamedObject, type ObjectRole, objectsOf } from '../gate/objects.ts';
-import type { IntentState, Run } from '../gate/state.ts';
 import { openEntry } from '../ledger/entry.ts';
 import { journeyLimits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
@@ -13,7 +14,12 @@ export interface Erasure {
   readonly digest: Digest;
   readonly bytes: number;
   /** All that would be erased together: the object itself first, then those that hold the same words. */
-  readonly objects: readonly { readonly digest: Digest; readonly role: ObjectRole | null }[];
+  readonly objects: readonly {
+    readonly digest: Digest;
+    readonly role: ObjectRole | null;
+    /** What needs this very object, and could no longer do something without it. It is signed with the erasure. */
+    readonly needed_by: readonly Loss[];
+  }[];
   /** Why none of it may be erased, if so: what decisions rest on is never erased. */
   readonly kept: ObjectRole | null;
   /** How many intents, conversations and others rest on one of them. */
@@ -38,21 +44,40 @@ interface Holder {
 }
 
 /** Everything that rests on an object. Reads the whole ledger once or twice; changes nothing. */
-export async function explainErase({ store }: Context, digest: Digest): Promise<Erasure> {
+export async function explainErase(context: Context, digest: Digest): Promise<Erasure> {
+  return (await lookAtErasure(context, digest)).erasure;
+}
+
+export interface ErasureLook {
+  readonly erasure: Erasure;
+  /** All that rests on one of them. */
+  readonly subjects: ReadonlySet<string>;
+  /** The entries that it rests on. */
+  readonly size: number;
+}
+
+/** What is written while it reads may be in it or not, and is looked at again: it is after `size`. */
+export async function lookAtErasure({ store }: Context, digest: Digest): Promise<ErasureLook> {
+  const { size } = await store.tip();
   const { length: bytes } = await store.object(digest);
   const direct = await holdersOf(store, [digest]);
   const together = await sameWords(store, direct, digest);
   const found = together.length === 0 ? direct : await holdersOf(store, [digest, ...digestsOf(together)]);
   const objects = [{ digest, role: direct.named_by[0]?.role ?? null }, ...together];
-  return {
+  const { needed_by, replay } = await lossesOf(store, found.subjects, digestsOf(objects));
+  const losses = [...needed_by.values()].flat();
+  const erasure = {
     digest,
     bytes,
-    objects,
+    objects: objects.map((one) => ({ ...one, needed_by: needed_by.get(one.digest)! })),
     kept: objects.find(({ role }) => role !== null && isKept(role))?.role ?? null,
     holders: found.subjects.size,
     named_by: found.named_by,
-    ...(await lossesOf(store, found.subjects, new Set(digestsOf(objects)))),
+    stops: [...new Set(losses.flatMap(({ stops, subject }) => (stops ? [subject] : [])))],
+    undo: [...new Set(losses.flatMap(({ undo }) => undo ?? []))],
+    replay,
   };
+  return { erasure, subjects: new Set(found.subjects.keys()), size };
 }
 
 interface Found {
@@ -103,50 +128,41 @@ async function eventsOf(store: Store, subject: string): Promise<Event[]> {
   return (await store.entriesOf(subject)).map(({ bytes }) => parseEvent(openEntry(bytes)));
 }
 
-type Losses = Pick<Erasure, 'stops' | 'undo' | 'replay'>;
+interface Losses {
+  /** Of each object. */
+  readonly needed_by: ReadonlyMap<Digest, readonly Loss[]>;
+  readonly replay: readonly string[];
+}
 
 async function lossesOf(
   store: Store,
   subjects: ReadonlyMap<string, ObjectRole>,
-  gone: ReadonlySet<Digest>,
+  gone: readonly Digest[],
 ): Promise<Losses> {
-  const losses = { stops: [] as string[], undo: [] as string[], replay: [] as string[] };
-  const add = (more: Losses) => {
-    losses.stops.push(...more.stops);
-    losses.undo.push(...more.undo);
-    losses.replay.push(...more.replay);
+  const needed_by = new Map<Digest, Loss[]>(gone.map((digest) => [digest, []]));
+  const all = new Set(gone);
+  const replay: string[] = [];
+  const add = (lossWithout: (digest: Digest) => Loss | null) => {
+    for (const digest of gone) {
+      const loss = lossWithout(digest);
+      if (loss) needed_by.get(digest)!.push(loss);
+    }
   };
   for (const [subject, role] of subjects) {
     if (role === 'registry') continue; // No step reads the registry of another day: the effect holds what counted.
     const state = await store.find('intent', subject);
-    if (state) add(intentLosses(state, await eventsOf(store, subject), gone));
-    else if (subject.startsWith('agent:')) add(await agentLosses(store, subject, gone));
+    if (state) {
+      add((digest) => intentLoss(state, digest));
+      const events = await eventsOf(store, subject);
+      replay.push(...state.runs.map((run) => run.execution_id).filter((id) => isReplayed(events, id, all)));
+    } else if (subject.startsWith('agent:')) {
+      const conversation = await store.find('agent', correlationOf(subject));
+      if (conversation) add((digest) => conversationLoss(subject, conversation, digest));
+      const named = (await eventsOf(store, subject)).flatMap(objectsOf);
+      if (named.some(({ role, digest }) => role !== 'words' && all.has(digest))) replay.push(subject);
+    }
   }
-  return losses;
-}
-
-const ENDED: ReadonlySet<IntentState['status']> = new Set<IntentState['status']>(['undone', 'rolled_back']);
-const OPEN: ReadonlySet<IntentState['status']> = new Set<IntentState['status']>([
-  'proposed',
-  'approved',
-  'failed',
-  'rolled_back',
-]);
-
-function intentLosses(state: IntentState, events: readonly Event[], gone: ReadonlySet<Digest>): Losses {
-  const { intent_id, status, hash, choices, runs } = state;
-  const needed = [hash, ...choices.map((choice) => choice.effect_digest)].some((digest) => gone.has(digest));
-  const last = runs.at(-1);
-  const undoable = gone.has(state.effect_digest) && last && canStillUndo(last) && !ENDED.has(status);
-  return {
-    stops: needed && OPEN.has(status) ? [intent_id] : [],
-    undo: undoable ? [last.execution_id] : [],
-    replay: runs.map((run) => run.execution_id).filter((id) => isReplayed(events, id, gone)),
-  };
-}
-
-function canStillUndo({ reports, expired_at }: Run): boolean {
-  return reports !== null && expired_at === null;
+  return { needed_by, replay };
 }
 
 /** Whether the replay of a run reads one of the objects. It reads what was recorded until the run ended, but no output. */
@@ -159,18 +175,6 @@ function isReplayed(events: readonly Event[], execution_id: string, gone: Readon
 }
 
 const READ: ReadonlySet<ObjectRole> = new Set<ObjectRole>(['envelope', 'effect', 'decision']);
-
-async function agentLosses(store: Store, subject: string, gone: ReadonlySet<Digest>): Promise<Losses> {
-  const correlation_id = subject.slice('agent:'.length);
-  const plans = (await store.find('agent', correlation_id))?.plans.filter(({ plan }) => gone.has(plan)) ?? [];
-  const named = (await eventsOf(store, subject)).flatMap(objectsOf);
-  const isRead = named.some(({ role, digest }) => role !== 'words' && gone.has(digest));
-  return {
-    stops: plans.length > 0 ? [subject] : [],
-    undo: plans.some(({ steps }) => steps.some(({ state }) => state === 'SUCCEEDED')) ? [subject] : [],
-    replay: isRead ? [subject] : [],
-  };
-}
 
 function digestsOf(objects: readonly { readonly digest: Digest }[]): Digest[] {
   return objects.map(({ digest }) => digest);

@@ -2,6 +2,7 @@ import type { Digest } from '../canonical/digest.ts';
 import { parseEvent } from '../event/event.ts';
 import { objectsOf } from '../gate/objects.ts';
 import { signActs } from '../identity/act.ts';
+import { signingOnce } from '../identity/signing-once.ts';
 import { openEntry } from '../ledger/entry.ts';
 import { journeyLimits, limits } from '../limits.ts';
 import { expireManifest } from '../plan/report/archive.ts';
@@ -136,7 +137,7 @@ interface Removed {
 
 /**
  * A proposal, a retry or a rollback may come between the look and the commit. The commit holds only if the ledger has not grown; if it
- * has, what the new entries touch stays, and the rest is tried again.
+ * has, what the new entries touch stays, and the rest is tried again, with the signatures that it has.
  */
 async function removeTogether(
   context: Context,
@@ -144,6 +145,7 @@ async function removeTogether(
   chosen: readonly LookedAt[],
   from: number,
 ): Promise<Removed> {
+  const signed = { ...request, signer: signingOnce(request.signer, context.clock()) };
   let size = from;
   let objects = chosen;
   const kept: Digest[] = [];
@@ -154,14 +156,17 @@ async function removeTogether(
       [digest, ...subjects].some((one) => news.names.has(one));
     kept.push(...objects.filter(isTouched).map(({ digest }) => digest));
     objects = objects.filter((one) => !isTouched(one));
-    const ended = objects.length === 0 ? size : await commitRemoval(context, request, objects, size);
+    const ended = objects.length === 0 ? size : await commitRemoval(context, signed, objects, size);
     if (ended !== null) return { size: ended, objects, kept };
   }
   return refuse('STORE_BUSY', 'The ledger grows faster than objects can be looked at.');
 }
 
 /** The subjects of the entries from `from` on, and the objects that they name. */
-async function touchedSince({ store }: Context, from: number): Promise<{ size: number; names: Set<string> }> {
+export async function touchedSince(
+  { store }: Context,
+  from: number,
+): Promise<{ size: number; names: Set<string> }> {
   const names = new Set<string>();
   let size = from;
   for await (const batch of store.entries(from))

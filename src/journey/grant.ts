@@ -7,6 +7,7 @@ import type { IntentState } from '../gate/state.ts';
 import { type ActFacts, drawnAt, drawnId, type Signer, signAct } from '../identity/act.ts';
 import type { Delegation } from '../identity/delegation.ts';
 import { type Principal, requireHuman } from '../identity/principal.ts';
+import { signingOnce } from '../identity/signing-once.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { orderAudience } from './addressed.ts';
 import { hasApproved, submittedBy, weighApproval } from './approve.ts';
@@ -16,6 +17,7 @@ import { type Context, type Kept, type Proven, recordingRefusal } from './contex
 import { inCountedTurn } from './counted.ts';
 import { openAsked } from './effect.ts';
 import { requireBounds } from './extent.ts';
+import { signedOnce } from './fresh.ts';
 import { approversOf, decideIssue, type Issuing, issueOf } from './issue.ts';
 import { observedGrant } from './observe.ts';
 import { seenOf } from './seen.ts';
@@ -67,7 +69,8 @@ async function grantOnce(context: Context, request: GrantRequest): Promise<Grant
   const asked = { intent_id, order: { by: signer.name, delegated: delegation !== undefined } };
   return recordingRefusal(context, denied(request), async (keep) => {
     await context.step();
-    return inCountedTurn(context, asked, () => decideAndOrder(context, request, keep));
+    const signed = { ...request, signer: signingOnce(signer, context.clock()) };
+    return inCountedTurn(context, asked, () => decideAndOrder(context, signed, keep));
   });
 }
 
@@ -128,19 +131,30 @@ export async function turn(context: Context, request: TurnRequest): Promise<Turn
     return { ...(await grant(context, request)), approved_until: null };
   return recordingRefusal(context, refused(intent_id), async (keep) => {
     await context.step();
-    const approval = await weighApproval(context, request, request.approval_ttl_s, keep);
-    const { now, asked, system, authorities, approved, expires_at } = approval;
-    const { standing } = await requireApproved(context, { state: approved, ...approval }, hash, now);
-    const terms = termsOf(context, request, approved, asked, drawnAt(signer, now));
-    const approves = { approves_until: expires_at, decision: approval.ruling.digest };
-    const about = { standing, system, authorities, asked, terms, now };
-    const { ordered, objects } = await draftOrder(context, request, about, approves);
-    await context.store.commit({
-      events: [...submittedBy(approval, signer), ordered],
-      objects: [...objects, ...approval.objects],
-    });
-    return { ordered, terms, seen: seenOf(ordered.body), approved_until: expires_at };
+    return signedOnce(context, signer, (once) =>
+      approveAndOrder(context, { ...request, signer: once }, keep),
+    );
   });
+}
+
+async function approveAndOrder(
+  context: Context,
+  request: TurnRequest,
+  keep: (ruling: Kept) => void,
+): Promise<Turned> {
+  const { hash, signer } = request;
+  const approval = await weighApproval(context, request, request.approval_ttl_s, keep);
+  const { now, asked, system, authorities, approved, expires_at } = approval;
+  const { standing } = await requireApproved(context, { state: approved, ...approval }, hash, now);
+  const terms = termsOf(context, request, approved, asked, drawnAt(signer, now));
+  const approves = { approves_until: expires_at, decision: approval.ruling.digest };
+  const about = { standing, system, authorities, asked, terms, now };
+  const { ordered, objects } = await draftOrder(context, request, about, approves);
+  await context.store.commit({
+    events: [...submittedBy(approval, signer), ordered],
+    objects: [...objects, ...approval.objects],
+  });
+  return { ordered, terms, seen: seenOf(ordered.body), approved_until: expires_at };
 }
 
 /** Where the intent stands, if a capability may be granted for it. */

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { isRunLocked } from '../effect/run-lock.ts';
 import { removeSpool } from '../effect/spool.ts';
 import type { Event } from '../event/event.ts';
+import { retriedFrom } from '../gate/next.ts';
 import type { IntentState, Run } from '../gate/state.ts';
 import { type Signer, signAct } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
@@ -94,10 +95,12 @@ export async function retry(context: Context, request: RetryRequest): Promise<Ev
   const state = await requireIntent(context, intent_id);
   const run = state.runs.at(-1);
   if (run === undefined) refuse('RETRY_NOT_DUE');
+  const from = retriedFrom(state);
   const { tool, effect_digest } = choiceOf(state, request.alternate);
   const facts = {
     attempt: state.attempt + 1,
     after: run.execution_id,
+    from,
     hash: state.hash,
     effect_digest,
     tool,

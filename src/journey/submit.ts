@@ -18,6 +18,7 @@ import {
 } from './context.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { requireBounds } from './extent.ts';
+import { signedOnce } from './fresh.ts';
 import { requireWithinGrant } from './grant-bounds.ts';
 import { type Matter, type Ruling, requireAllowed, rule } from './rules.ts';
 import { openEffect } from './sealed-effect.ts';
@@ -79,26 +80,28 @@ export interface SubmitRequest {
  * human; otherwise a human still has to approve.
  */
 export async function submit(context: Context, request: SubmitRequest): Promise<Event<'intent.delegated'>> {
-  const { intent_id, hash, signer, delegation: delegation_id } = request;
+  const { intent_id, hash, signer } = request;
   requireFormats(intent_id, hash);
-  return recordingRefusal(context, refused(intent_id), async (keep) => {
-    const now = await requireClock(context);
-    const state = await requireIntent(context, intent_id);
-    if (state.hash !== hash) refuse('HASH_MISMATCH');
-    if (hasExpired(state, now)) refuse('INTENT_EXPIRED');
-    const held = await requireDelegation(context, delegation_id, signer, now);
-    const asked = await openAsked(context, state);
-    await requireSameEffect(context, state, asked);
-    const { delegated, objects } = await draftSubmission(
-      context,
-      { state, ...asked, now },
-      held,
-      signer,
-      keep,
-    );
-    await context.store.commit({ events: [delegated], objects });
-    return delegated;
-  });
+  return recordingRefusal(context, refused(intent_id), (keep) =>
+    signedOnce(context, signer, (once) => submitNow(context, { ...request, signer: once }, keep)),
+  );
+}
+
+async function submitNow(
+  context: Context,
+  { intent_id, hash, signer, delegation }: SubmitRequest,
+  keep: (ruling: Kept) => void,
+): Promise<Event<'intent.delegated'>> {
+  const now = await requireClock(context);
+  const state = await requireIntent(context, intent_id);
+  if (state.hash !== hash) refuse('HASH_MISMATCH');
+  if (hasExpired(state, now)) refuse('INTENT_EXPIRED');
+  const held = await requireDelegation(context, delegation, signer, now);
+  const asked = await openAsked(context, state);
+  await requireSameEffect(context, state, asked);
+  const { delegated, objects } = await draftSubmission(context, { state, ...asked, now }, held, signer, keep);
+  await context.store.commit({ events: [delegated], objects });
+  return delegated;
 }
 
 interface PreviewRequest {

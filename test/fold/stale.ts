@@ -13,6 +13,7 @@ import {
   delegation,
   denied,
   enrolledAgent,
+  erased,
   finished,
   frozen,
   granted,
@@ -57,6 +58,8 @@ const turned = (over = {}) => [
   ...issued(A, 'ada', by),
   claimed(A, B),
 ];
+/** Of an object that the store of these events keeps. */
+const stored = granted(A, 'bo').body.decision;
 const waiting = turned().slice(0, -1);
 const failed = [...turned(), finished(A, B, 'failure')];
 /** It ran, failed, and another human turned to an alternate that the intent names. */
@@ -307,6 +310,16 @@ export const ROWS: { readonly [K in SignedKind]: readonly Stale[] | string } = {
       act: retried(A, B, 2, 'ada'),
       code: 'RETRY_NOT_DUE',
     },
+    // Its files stood when the human looked, and were taken back meanwhile.
+    {
+      before: [...planUpTo('execution.announced'), finished(A, B, 'failure')],
+      meanwhile: [
+        rolled({ status: 'failed', manifest: DIGEST, journal: DIGEST }),
+        plan.find(({ kind }) => kind === 'rollback.finished')!,
+      ],
+      act: retried(A, B, 2, 'ada'),
+      code: 'ACT_CHANGED',
+    },
   ],
   'rollback.claimed': [
     {
@@ -344,7 +357,15 @@ export const ROWS: { readonly [K in SignedKind]: readonly Stale[] | string } = {
     },
   ],
   'ledger.archived': 'entries never change',
-  'object.erased': 'the bytes of a digest never change',
+  'object.erased': [
+    // It was ordered when the human looked, and runs by now.
+    {
+      before: turned({ alternates: [{ tool: 'backup', effect_digest: stored }] }).slice(0, -1),
+      meanwhile: [claimed(A, B)],
+      act: erased(stored, 'ada', [{ subject: A, stops: true, undo: null }]),
+      code: 'ACT_CHANGED',
+    },
+  ],
   'object.expired': 'the bytes of a digest never change',
   'simulation.changed': [
     {

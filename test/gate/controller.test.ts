@@ -88,6 +88,7 @@ const events: Record<string, IntentEvent> = {
   finish: finished('success'),
   resolve: resolved('happened'),
   retry: retried(),
+  retry_taken_back: retried(2, RUN, undefined, 'rolled_back'),
   undo: undoing(),
   undone: undone('complete'),
 };
@@ -243,7 +244,7 @@ describe('the state machine', () => {
     failed: ['retry'],
     partial: ['resolve'],
     happened: [],
-    rolled_back: ['retry', 'undo'],
+    rolled_back: ['retry_taken_back', 'undo'],
     rolling_back: ['undone'],
     undone: [],
     stuck: [],

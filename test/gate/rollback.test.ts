@@ -112,11 +112,12 @@ describe('a rollback', () => {
     ['a failure', [finished('failure')]],
     ['a run that was killed half way', [finished('partial')]],
     ['a run in doubt', []],
-  ] as const)('mends %s, which may then be tried again', (_, end) => {
+  ] as const)('mends %s, which may then be tried again', async (_, end) => {
     const state = having(...end, undoing(), undone('complete'));
     expect(state.status).toBe('rolled_back');
     expect(verdict(state)).toBe('RUN_FAILED');
-    const again = next(state, retried(), AT);
+    await expectRefusal('ACT_CHANGED', () => next(state, retried(), AT));
+    const again = next(state, retried(2, RUN, undefined, 'rolled_back'), AT);
     expect(again).toMatchObject({ status: 'approved', attempt: 2, rollback: null });
     expect(verdict(again)).toBe('ORDER_MISSING');
     expect(verdict(next(again, issued(2), AT))).toBe('ELIGIBLE');
@@ -194,6 +195,7 @@ describe('a rollback', () => {
       finished('partial'),
       finished('rolled_back'),
       retried(),
+      retried(2, RUN, undefined, 'rolled_back'),
       ...[1, 2, 3].flatMap((round) => [
         undoing(round),
         undone('complete', round),

@@ -241,11 +241,12 @@ export function retried(
   attempt = 2,
   after = RUN,
   choice = { tool: 'backup', effect_digest: EFFECT },
+  from: 'failed' | 'rolled_back' = 'failed',
 ): IntentEvent {
   return {
     kind: 'retry.authorised',
     subject: ID,
-    body: { attempt, after, hash: HASH, ...choice, reason: 'again', ...signed },
+    body: { attempt, after, from, hash: HASH, ...choice, reason: 'again', ...signed },
   };
 }
 

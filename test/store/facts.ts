@@ -440,8 +440,9 @@ export function retried(
   by: string,
   over: Partial<Body<'retry.authorised'>> = {},
 ): Event<'retry.authorised'> {
-  const effect = { hash: DIGEST, effect_digest: DIGEST, tool: 'deploy', ...over };
-  return act('retry.authorised', subject, { attempt, after, ...effect, reason: 'again' }, by);
+  const effect = { hash: DIGEST, effect_digest: DIGEST, tool: 'deploy' };
+  const facts = { attempt, after, from: 'failed', ...effect, reason: 'again', ...over } as const;
+  return act('retry.authorised', subject, facts, by);
 }
 
 export function refused(subject: string): Event<'execution.refused'> {
@@ -458,8 +459,12 @@ export function objectExpired(digest: string, by: string): Event<'object.expired
   return act('object.expired', digest, { bytes: 1, reason: 'old' }, by);
 }
 
-export function erased(digest: string, by: string): Event<'object.erased'> {
-  return act('object.erased', digest, { reason: 'secret' }, by);
+export function erased(
+  digest: string,
+  by: string,
+  needed_by: Body<'object.erased'>['needed_by'] = [],
+): Event<'object.erased'> {
+  return act('object.erased', digest, { needed_by, reason: 'secret' }, by);
 }
 
 /** A token whose digest follows from its id. */

@@ -52,7 +52,7 @@ function Retry({
   readonly after: string;
   readonly can_undo: boolean;
 }) {
-  const { intent_id, hash, effect_digest, tool, attempt } = intent;
+  const { intent_id, hash, effect_digest, tool, attempt, status } = intent;
   return (
     <section class="dock" aria-label="Decision">
       <div class="says">
@@ -77,7 +77,10 @@ function Retry({
               'retry.authorised',
               intent_id,
               { intent_id, reason },
-              { leave: ['intent_id'], fixed: { attempt: attempt + 1, after, hash, effect_digest, tool } },
+              {
+                leave: ['intent_id'],
+                fixed: { attempt: attempt + 1, after, from: status, hash, effect_digest, tool },
+              },
             )
           }
         />
