@@ -36,8 +36,8 @@ export interface LackingAsked {
 export function lackingFor(asked: LackingAsked): Lacking | null {
   const { approvers, others } = asked;
   const allows = (wanted: readonly Quorum[]) => {
-    const people = [...approvers, ...peopleFor(wanted, asked).chosen];
-    return asked.allows(approvalFacts(asked.quorums, people));
+    const people = peopleFor(wanted, asked).chosen.map((one, i) => asWanted(wanted, one, i));
+    return asked.allows(approvalFacts(asked.quorums, [...approvers, ...people]));
   };
   if (allows([])) return null;
   const missing = (wanted: readonly Quorum[]) => peopleFor(wanted, asked).chosen.length;
@@ -49,6 +49,15 @@ export function lackingFor(asked: LackingAsked): Lacking | null {
   if (wanted === null) return null;
   const { chosen, useful } = peopleFor(wanted, asked);
   return { missing: chosen.length, people: useful.length === others.length ? null : useful };
+}
+
+/** A person as these quorums want one: what this one has besides must not be what makes the policies allow it. */
+function asWanted(wanted: readonly Quorum[], { name, roles }: ApproverRoles, nth: number): ApproverRoles {
+  const rows = wanted.flatMap(({ each }) => each);
+  return {
+    name: rows.some(({ of }) => of?.includes(name)) ? name : `?${nth}`,
+    roles: roles.filter((one) => rows.some(({ role }) => role === one)),
+  };
 }
 
 /** One that is enough alone, with the fewest people first; otherwise all, without each that is not needed. */
