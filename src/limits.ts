@@ -841,6 +841,8 @@ export const journeyLimits = {
   gc_objects: 100,
   /** How often that commit is decided again on a ledger that goes on growing. */
   gc_tries: 20,
+  /** Humans of whom the policies are asked whether one could order a run without more approvals, where it matters who asks. */
+  orderers_asked: 64,
   /** How many are counted that wait after the next one. */
   more_counted: 1_000,
   /** Rows per read, where all of them are looked at. */

@@ -249,7 +249,9 @@ export function approvalOf(
   }
   const mine = name !== null && approvers.includes(name);
   const left = missing - (mine ? 0 : 1);
-  const why = `${approvers.length} of ${approvals_needed} approved.`;
+  // The policies can ask for more than the effect needs.
+  const needed = Math.max(approvals_needed, approvers.length + missing);
+  const why = `${approvers.length} of ${needed} approved.`;
   if (mine)
     return {
       label,

@@ -1,6 +1,7 @@
 import type { Paged } from '../fold/projection.ts';
 import type { RowName, States } from '../fold/row.ts';
 import type { Context } from '../journey/context.ts';
+import { lackingOf } from '../journey/lacking.ts';
 import { refuse } from '../refusal.ts';
 import type { Page, PagedRow, Store } from '../store/store.ts';
 
@@ -23,6 +24,7 @@ function contextOf(context: Context, proposer: string): Context {
   return {
     ...context,
     is_own: true,
+    lacking: (state, authorities) => lackingOf(context, state, authorities),
     store: ownStore(context.store, proposer),
     // It tells of every intent, of any proposer.
     get ledger(): never {

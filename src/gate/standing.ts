@@ -3,6 +3,7 @@ import type { Authorities } from '../identity/delegation.ts';
 import { isMadeLater } from '../identity/made.ts';
 import { isLive } from '../identity/principal.ts';
 import { limits } from '../limits.ts';
+import type { Lacking } from '../policy/lacking.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import { type ApprovalsMoment, type ApprovalsNow, approvalsNow, whyLapsed } from './approvals.ts';
 import { capabilityNow, usableUntil } from './capability.ts';
@@ -26,6 +27,8 @@ export interface Moment {
   /** Its dispatch, where only the agent core may run it; left out for none. */
   readonly dispatched?: DispatchedIntent | null;
   readonly is_running?: boolean;
+  /** What the policies lack of the approvals; not asked by an act, which asks the policies itself. */
+  readonly lacking?: Lacking | null;
 }
 
 export interface Denial {

@@ -48,17 +48,23 @@ interface WordMoment {
   readonly now: Date;
   /** How many more humans must approve it. */
   readonly missing: number;
+  /** Whether a human approved it whose approval counts no more. */
+  readonly has_lapsed: boolean;
   readonly is_running: boolean | undefined;
 }
 
 /** The one place that decides it, for `approvalsNow`, which knows what is missing. */
-export function statusWordOf(state: IntentState, { now, missing, is_running }: WordMoment): StatusWord {
+export function statusWordOf(
+  state: IntentState,
+  { now, missing, has_lapsed, is_running }: WordMoment,
+): StatusWord {
   if (hasExpired(state, now)) return 'expired';
   switch (state.status) {
     case 'proposed':
       return 'waiting';
     case 'approved':
-      return missing > 0 ? 'approval expired' : 'approved';
+      if (missing === 0) return 'approved';
+      return has_lapsed ? 'approval expired' : 'waiting';
     case 'rejected':
     case 'withdrawn':
     case 'replaced':

@@ -3,6 +3,7 @@ import { orderedUntil } from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
 import { isDue } from '../gate/status-word.ts';
 import { authoritiesFor, type Context, type LookedUp, namedIn } from './context.ts';
+import { lackingOf } from './lacking.ts';
 import { isRunning } from './life.ts';
 
 /**
@@ -17,7 +18,8 @@ export async function approvalsOf(
   const is_running = await isRunning(context, state);
   const due = onlyDue(state);
   const authorities = await authoritiesFor(context, namedIn(due), known);
-  return withOrder(due, { now: context.clock(), authorities, is_running });
+  const lacking = await lackingOf(context, due, authorities);
+  return withOrder(due, { now: context.clock(), authorities, is_running, lacking });
 }
 
 export interface ApprovalsAndOrder extends ApprovalsNow {

@@ -1,15 +1,15 @@
 import { approvalExpiry, requireMayApprove } from '../approval/approval.ts';
 import type { Event } from '../event/event.ts';
+import { approvalsNow } from '../gate/approvals.ts';
 import { withApproval } from '../gate/approved.ts';
 import { isOwnRequest } from '../gate/signers.ts';
 import type { IntentState } from '../gate/state.ts';
-import { hasExpired } from '../gate/status-word.ts';
+import { hasExpired, isDue } from '../gate/status-word.ts';
 import type { System } from '../gate/system.ts';
 import { drawnAt, type Signer, signAct } from '../identity/act.ts';
 import { assuranceOf } from '../identity/assurance.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { requireHuman } from '../identity/principal.ts';
-import { approvalsOf } from './approvals.ts';
 import { requireFormats } from './check.ts';
 import {
   type Asked,
@@ -125,7 +125,9 @@ export async function weighApproval(
 
 /** Whether an approval of this human counts now: its key and its delegation hold, and it has not expired. */
 export async function hasApproved(context: Context, state: IntentState, name: string): Promise<boolean> {
-  return (await approvalsOf(context, state)).approvers.includes(name);
+  if (!isDue(state)) return false;
+  const authorities = await authoritiesFor(context, namedIn(state));
+  return approvalsNow(state, { now: context.clock(), authorities }).approvers.includes(name);
 }
 
 /** The submission that goes with a first approval. */

@@ -7,6 +7,7 @@ import type { System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { refuse } from '../refusal.ts';
 import { authoritiesFor, type Context, namedIn } from './context.ts';
+import { lackingOf } from './lacking.ts';
 import { isRunning } from './life.ts';
 
 /** The controller of 000: reads, decides, writes nothing. */
@@ -26,6 +27,7 @@ export async function momentFor(context: Context, state: IntentState | null): Pr
   return {
     ...moment,
     is_running: await isRunning(context, state),
+    lacking: await lackingOf(context, state, authorities),
     dispatched,
   };
 }

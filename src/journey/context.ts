@@ -24,7 +24,9 @@ import type { Upstreams } from '../mcp-call/upstreams.ts';
 import type { Hunk } from '../plan/report/hunk.ts';
 import type { OpenedSpec } from '../plan/spec.ts';
 import type { Attributes } from '../plan/state/attributes.ts';
+import type { ApproversRead } from '../policy/approvers-read.ts';
 import type { Engine } from '../policy/engine.ts';
+import type { Lacking } from '../policy/lacking.ts';
 import type { PolicySource } from '../policy/set.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { Beats, ServiceState, Store, Tip } from '../store/store.ts';
@@ -94,6 +96,8 @@ export interface Context {
   readonly account: Account | null;
   /** In it there is nothing but what one proposer proposed. */
   readonly is_own?: true;
+  /** What the policies lack of the approvals, where the store does not show what they are asked about. */
+  readonly lacking?: (state: IntentState, authorities: Authorities) => Promise<Lacking | null>;
   /** Whether anything may be written by now; always, where it is not there. */
   readonly may_write?: () => boolean;
   /** Looks at the machine again each time; bubblewrap is asked what it can only when it is another one. */
@@ -144,6 +148,10 @@ export interface Memory {
   plan: { readonly digest: Digest; readonly opened: OpenedSpec } | null;
   /** Whether a snapshot of policies may name who is asked to look. */
   readonly routes: Recent<Digest, boolean>;
+  /** Of which effects a snapshot of policies may read who has approved. */
+  readonly approvers_read: Recent<Digest, ApproversRead>;
+  /** Whether an effect may write a protected file. */
+  readonly elevated: Recent<Digest, boolean>;
   /** What the latest looks derived, by the digest of what they showed. */
   readonly looks: Recent<Digest, { readonly state: IntentState; readonly derived: Derived }>;
   /** The diffs of plans that are read part by part, by the digest of the effect, which says what every file was and will be. */

@@ -1,4 +1,5 @@
 import { dueDay } from '../fold/projection.ts';
+import { type ApprovalsNow, couldAdd } from '../gate/approvals.ts';
 import type { IntentState, IntentStatus } from '../gate/state.ts';
 import type { StatusWord } from '../gate/status-word.ts';
 import { canAct } from '../identity/principal.ts';
@@ -9,6 +10,7 @@ import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { Page, PagedRow } from '../store/store.ts';
 import { approvalsOf, type ToldApprovals, toldOf } from './approvals.ts';
 import { type Context, humansNow, type LookedUp } from './context.ts';
+import { mayWaitApproved } from './lacking.ts';
 import { holdsText, liveSince, newestBefore, type PageEnd, type PageRequest, pageOf } from './page.ts';
 import { couldApprove, type Reviewers, reviewersOf } from './reviewers.ts';
 
@@ -41,7 +43,7 @@ export interface IntentList extends PageEnd {
 /** Newest first. */
 export async function listIntents(context: Context, request: ListRequest): Promise<IntentList> {
   const look = await lookFor(context, request.needs);
-  const by = indexFor(request);
+  const by = indexFor(request, await mayWaitApproved(context));
   const { found, ...end } = await pageOf<IntentState, IntentSummary>(context, request, {
     list: 'intents',
     batch: (limit, beyond) => context.store.page('intent', newestBefore(limit, beyond, by)),
@@ -68,8 +70,9 @@ async function lookFor(context: Context, needs: string | undefined): Promise<Loo
 }
 
 /** The index that leaves the fewest. */
-function indexFor({ proposer, tool, status_word, needs }: IntentFilter): Page['by'] {
-  const wanted = needs === undefined ? status_word && STORED[status_word] : UNAPPROVED;
+function indexFor({ proposer, tool, status_word, needs }: IntentFilter, waits_approved: boolean): Page['by'] {
+  const is_either = needs !== undefined || (status_word === 'waiting' && waits_approved);
+  const wanted = is_either ? UNAPPROVED : status_word && STORED[status_word];
   const by_status: Page['by'] = wanted && ['status', wanted];
   if (needs === undefined && FEW.has(status_word)) return by_status;
   if (proposer !== undefined) return ['proposer', [proposer]];
@@ -88,7 +91,8 @@ const isLive = ({ needs, status_word }: IntentFilter) =>
 /**
  * The stored statuses that an intent can have which stands like this. The index is exact for words that only entries change. `waiting`,
  * `expired`, `approved` and `approval expired` rest on the clock and on who may sign as well, `running` and `IN DOUBT` on processes:
- * these the page refines row by row, so a page of them can be shorter than asked for, and yet go on.
+ * these the page refines row by row, so a page of them can be shorter than asked for, and yet go on. Where the policies read who has
+ * approved, what is approved can be `waiting`, too.
  */
 export const STORED: Readonly<Record<StatusWord, readonly IntentStatus[]>> = {
   waiting: ['proposed'],
@@ -118,14 +122,14 @@ async function summaryIf(
   look: Look,
   filter: IntentFilter,
 ): Promise<IntentSummary | null> {
+  if (!couldFit(state, filter, look)) return null;
   const approvals = await approvalsOf(context, state, look.known);
-  const told = toldOf(approvals);
-  if (!fits(state, told, filter, look)) return null;
+  if (!fits(state, approvals, filter, look)) return null;
   const reviewers = await reviewersOf(context, state, approvals);
   if (!isAsked(reviewers, filter)) return null;
   const goal = await goalOf(context, state);
   if (!holdsText([goal, state.tool, state.proposer], filter.text)) return null;
-  return { ...state, ...told, goal, reviewers };
+  return { ...state, ...toldOf(approvals), goal, reviewers };
 }
 
 function isAsked(reviewers: Reviewers, { needs }: IntentFilter): boolean {
@@ -149,16 +153,25 @@ export async function goalOf(
 
 const UNREADABLE: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['OBJECT_MISSING', 'OBJECT_CORRUPT']);
 
-function fits(
+/** What the row alone says: nothing is looked up for one that does not fit. */
+function couldFit(
   state: IntentState,
-  told: ToldApprovals,
-  { status_word: wanted, tool, proposer, needs }: IntentFilter,
+  { tool, proposer, needs }: IntentFilter,
   { can_sign, is_alone }: Look,
 ): boolean {
-  if (wanted !== undefined && told.status_word !== wanted) return false;
   if (tool !== undefined && state.tool !== tool) return false;
   if (proposer !== undefined && state.proposer !== proposer) return false;
-  return needs === undefined || (can_sign && couldApprove(state, told, { name: needs, is_alone }));
+  return needs === undefined || (can_sign && couldAdd(state, { approvers: [] }, { name: needs, is_alone }));
+}
+
+function fits(
+  state: IntentState,
+  approvals: ApprovalsNow,
+  { status_word: wanted, needs }: IntentFilter,
+  { is_alone }: Look,
+): boolean {
+  if (wanted !== undefined && approvals.status_word !== wanted) return false;
+  return needs === undefined || couldApprove(state, approvals, { name: needs, is_alone });
 }
 
 export interface NextNeeded {
@@ -183,6 +196,7 @@ export async function nextNeeded(context: Context, { needs, after }: NextRequest
   const beyond = after === undefined ? undefined : await proposedAt(context, after);
   if (after !== undefined && beyond === undefined) return { intent_id, more };
   for await (const state of liveIntents(context, UNAPPROVED, { beyond })) {
+    if (!couldFit(state, { needs }, look)) continue;
     const approvals = await approvalsOf(context, state, look.known);
     if (!fits(state, approvals, { needs }, look)) continue;
     if (!isAsked(await reviewersOf(context, state, approvals), { needs })) continue;

@@ -1,5 +1,4 @@
-import type { ApprovalsNow } from '../gate/approvals.ts';
-import { isOwnRequest } from '../gate/signers.ts';
+import { type ApprovalsNow, couldAdd } from '../gate/approvals.ts';
 import type { IntentState } from '../gate/state.ts';
 import { canAct, type Principal } from '../identity/principal.ts';
 import type { Engine } from '../policy/engine.ts';
@@ -23,7 +22,8 @@ export async function reviewersOf(
   approvals: ApprovalsNow,
 ): Promise<Reviewers> {
   const routed = await routedOf(context, state, approvals);
-  return routed === null ? null : routed.at(context.clock());
+  const named = routed === null ? null : routed.at(context.clock());
+  return named ?? (context.is_own ? null : approvals.wanted);
 }
 
 /** Who is asked now, and was not at that time because it had not waited for long enough. */
@@ -36,13 +36,14 @@ export async function reviewersAdded(context: Context, state: IntentState, since
   return (routed.at(context.clock()) ?? []).filter((name) => !before.includes(name));
 }
 
-/** Whether the approval of this human is missing. The only human of a project approves what they asked for themselves. */
+/** Whether the approval of this human is missing. */
 export function couldApprove(
   state: IntentState,
-  { missing, approvers }: Pick<ApprovalsNow, 'missing' | 'approvers'>,
-  { name, is_alone }: { readonly name: string; readonly is_alone: boolean },
+  approvals: Pick<ApprovalsNow, 'missing' | 'approvers' | 'wanted'>,
+  who: { readonly name: string; readonly is_alone: boolean },
 ): boolean {
-  return missing > 0 && (is_alone || !isOwnRequest(state, name)) && !approvers.includes(name);
+  const { missing, wanted } = approvals;
+  return missing > 0 && (wanted?.includes(who.name) ?? true) && couldAdd(state, approvals, who);
 }
 
 interface Routed {

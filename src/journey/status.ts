@@ -82,8 +82,7 @@ export async function statusOf(
     in_doubt: await doubtsNow(context),
     stuck: await stuckNow(context, limit),
     failed,
-    waiting,
-    ...(await approvedNow(context, limit)),
+    ...(await approvedNow(context, limit, waiting)),
     policies: await comparePolicyFiles(context),
   };
 }
@@ -165,17 +164,30 @@ async function needs(
   };
 }
 
-type ApprovedNow = Pick<Status, 'approval_expired' | 'ungranted' | 'approved'>;
+type ApprovedNow = Pick<Status, 'waiting' | 'approval_expired' | 'ungranted' | 'approved'>;
 
-/** The three share one walk: a list that is full holds no other one up. */
-async function approvedNow(context: Context, limit: number): Promise<ApprovedNow> {
+/** They share one walk: a list that is full holds no other one up. What the policies want more approvals of waits, as what has none. */
+async function approvedNow(
+  context: Context,
+  limit: number,
+  proposed: readonly WaitingNow[],
+): Promise<ApprovedNow> {
   const lists = {
+    waiting: [] as WaitingNow[],
     approval_expired: [] as NotRun[],
     ungranted: [] as NotRun[],
     approved: [] as OrderedNow[],
   };
   for await (const state of newest(context, 'approved', limits.status_rows)) {
     const standing = await standingNow(context, state);
+    if (standing.status_word === 'waiting') {
+      if (lists.waiting.length < limit)
+        lists.waiting.push({
+          ...(await needs(context, standing, null)),
+          reviewers: await standing.reviewers(),
+        });
+      continue;
+    }
     const waits_for = standing.next === 'run' ? await standing.executors() : null;
     const not_run = standing.next === 'approval' ? lists.approval_expired : lists.ungranted;
     if ((waits_for ? lists.approved : not_run).length === limit) continue;
@@ -183,5 +195,6 @@ async function approvedNow(context: Context, limit: number): Promise<ApprovedNow
     if (waits_for) lists.approved.push({ ...one, waits_for });
     else not_run.push({ ...one, code: standing.not_run!.code });
   }
-  return lists;
+  const waiting = [...proposed, ...lists.waiting].sort((a, b) => Date.parse(b.since) - Date.parse(a.since));
+  return { ...lists, waiting: waiting.slice(0, limit) };
 }

@@ -4,6 +4,7 @@ import { limits } from '../limits.ts';
 import { type DeclaredArgument, declaredIn } from './arguments.ts';
 import type { CedarPolicy } from './cedar.ts';
 import { about, type PolicyProblem } from './problem.ts';
+import type { ApprovalFacts } from './quorum.ts';
 import { type PolicyAction, type PolicyContext, SCOPE_OF, SCOPES, type Scope } from './request.ts';
 
 /** One rule, as its author wrote it. */
@@ -19,6 +20,8 @@ export interface Policy {
   readonly quorums: readonly string[];
   /** Attributes of the context that it reads; null when it may read any, because it uses the context as a whole. */
   readonly reads: readonly string[] | null;
+  /** Whether its answer can be another one for another human. */
+  readonly asks_who: boolean;
   /** Arguments of tools that it declares, and tools whose arguments it looks at. */
   readonly arguments: readonly DeclaredArgument[];
   readonly calls: readonly string[];
@@ -40,6 +43,7 @@ export function policyOf(file: string, line: number, text: string, json: CedarPo
     actions: actionsOf(json.action),
     quorums: quorumsNamed(json.conditions),
     reads: contextRead(json.conditions),
+    asks_who: asksWho(json),
     arguments: declaredIn(annotations.arguments ?? '') ?? [],
     calls: callsRead(json.conditions),
     file,
@@ -88,6 +92,11 @@ function contextRead(value: unknown): string[] | null {
     for (const name of found) names.add(name);
   }
   return [...names];
+}
+
+function asksWho({ principal, conditions }: CedarPolicy): boolean {
+  const is_kind = principal.op === 'All' || (principal.op === 'is' && !principal.in);
+  return !is_kind || JSON.stringify(conditions).includes('{"Var":"principal"}');
 }
 
 function isContext(value: unknown): boolean {
@@ -212,3 +221,20 @@ export function readsPace(policies: readonly Policy[]): boolean {
 }
 
 const PACE: ReadonlySet<string> = new Set<keyof PolicyContext>(['pace_minute', 'pace_hour', 'pace_day']);
+
+/** Those that judge whether a capability is granted. */
+export function judgingGrants(policies: readonly Policy[]): Policy[] {
+  return policies.filter((policy) => judges(policy, 'grant') && speaksOf(policy, 'grant'));
+}
+
+/** Whether its answer can depend on who has approved. */
+export function readsApprovers({ reads }: Policy): boolean {
+  return reads === null || reads.some((name) => APPROVERS.has(name));
+}
+
+const APPROVERS: ReadonlySet<string> = new Set<keyof ApprovalFacts>([
+  'approvals',
+  'approvers',
+  'approver_roles',
+  'quorums',
+]);

@@ -17,7 +17,7 @@ export interface Quorum {
   readonly each: readonly Seats[];
 }
 
-interface Approver {
+export interface ApproverRoles {
   readonly name: string;
   readonly roles: readonly string[];
 }
@@ -76,7 +76,7 @@ export function parseQuorums(text: string | null): readonly Quorum[] {
 }
 
 /** Names of the quorums that these people make, sorted. */
-export function quorumsMet(quorums: readonly Quorum[], approvers: readonly Approver[]): string[] {
+export function quorumsMet(quorums: readonly Quorum[], approvers: readonly ApproverRoles[]): string[] {
   const people = distinct(approvers);
   return quorums.filter(({ each }) => fills(each, people)).map(({ name }) => name);
 }
@@ -84,7 +84,10 @@ export function quorumsMet(quorums: readonly Quorum[], approvers: readonly Appro
 export type ApprovalFacts = Pick<PolicyContext, 'approvals' | 'approvers' | 'approver_roles' | 'quorums'>;
 
 /** What a policy is told about the approvals. */
-export function approvalFacts(quorums: readonly Quorum[], approvers: readonly Approver[]): ApprovalFacts {
+export function approvalFacts(
+  quorums: readonly Quorum[],
+  approvers: readonly ApproverRoles[],
+): ApprovalFacts {
   const people = distinct(approvers);
   return {
     approvals: people.length,
@@ -95,15 +98,23 @@ export function approvalFacts(quorums: readonly Quorum[], approvers: readonly Ap
 }
 
 /** Two approvals of one person count once. */
-function distinct(approvers: readonly Approver[]): Approver[] {
+function distinct(approvers: readonly ApproverRoles[]): ApproverRoles[] {
   return [...new Map(approvers.toReversed().map((person) => [person.name, person])).values()];
 }
 
+function fills(each: readonly Seats[], people: readonly ApproverRoles[]): boolean {
+  return seatsFilled(each, people) === seatsOf(each);
+}
+
+export function seatsOf(each: readonly Seats[]): number {
+  return each.reduce((sum, { any }) => sum + any, 0);
+}
+
 /** One person fills one seat. Who has two roles may be needed in the other one, so people move over when they can. */
-function fills(each: readonly Seats[], people: readonly Approver[]): boolean {
+export function seatsFilled(each: readonly Seats[], people: readonly ApproverRoles[]): number {
   const rows = each.flatMap((seat) => Array<Seats>(seat.any).fill(seat));
-  const seated = new Map<Approver, number>();
-  const seat = (row: number, asked: Set<Approver>): boolean => {
+  const seated = new Map<ApproverRoles, number>();
+  const seat = (row: number, asked: Set<ApproverRoles>): boolean => {
     for (const person of people) {
       if (asked.has(person) || !suits(rows[row]!, person)) continue;
       asked.add(person);
@@ -115,10 +126,10 @@ function fills(each: readonly Seats[], people: readonly Approver[]): boolean {
     }
     return false;
   };
-  return rows.every((_, row) => seat(row, new Set()));
+  return rows.filter((_, row) => seat(row, new Set())).length;
 }
 
-function suits({ of, role }: Seats, person: Approver): boolean {
+export function suits({ of, role }: Seats, person: ApproverRoles): boolean {
   return (
     (of === undefined || of.includes(person.name)) && (role === undefined || person.roles.includes(role))
   );

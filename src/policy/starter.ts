@@ -1,5 +1,14 @@
 /** The policies that `init` writes: few, short, and on the safe side. They are Cedar, so every editor for it helps. */
 
+/** It reads who has approved, and of most effects nothing depends on that. `reads.ts` knows it by its text. */
+export const TWO_FOR_ELEVATED = `@id("two-for-elevated")
+@version("2")
+@scope("capability")
+@rationale("What may write a protected file needs two people. Who works alone has no other to ask about a tool.")
+forbid (principal, action == Keyturn::Action::"grant", resource)
+when { resource.elevated }
+unless { context.quorums.contains("two-humans") || (context.humans == 1 && !(resource is Keyturn::Plan)) };`;
+
 export const STARTER_POLICIES = `// Who may do what, in Cedar (https://docs.cedarpolicy.com). What no policy permits is denied; a forbid beats every permit.
 // Every policy says which one it is (@id), which edition (@version), when it is asked (@scope) and why (@rationale).
 //   intent:     submit, approve       an intent comes in; a person approves it
@@ -77,13 +86,7 @@ when { context.delegated };
 forbid (principal, action == Keyturn::Action::"grant", resource)
 when { resource.undo == "none" && context.ttl_s > 900 };
 
-@id("two-for-elevated")
-@version("2")
-@scope("capability")
-@rationale("What may write a protected file needs two people. Who works alone has no other to ask about a tool.")
-forbid (principal, action == Keyturn::Action::"grant", resource)
-when { resource.elevated }
-unless { context.quorums.contains("two-humans") || (context.humans == 1 && !(resource is Keyturn::Plan)) };
+${TWO_FOR_ELEVATED}
 
 // --- execution ------------------------------------------------------------------------------------------------------
 

@@ -120,6 +120,8 @@ export function journeyContext(
       grants: new Recent(limits.remembered_contexts),
       plan: null,
       routes: new Recent(limits.remembered_contexts),
+      approvers_read: new Recent(limits.remembered_contexts),
+      elevated: new Recent(limits.remembered_digests),
       looks: new Recent(limits.remembered_contexts),
       previews: new Recent(planLimits.kept_previews),
       attributes: null,

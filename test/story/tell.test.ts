@@ -67,7 +67,12 @@ describe('the story of an intent', () => {
         ['missing', 'What was asked for is gone, and no entry says that it was removed.'],
         ['left out', 'What was asked for is not in this file'],
       ] as const) {
-        const story = await storyInFile({ entries, read: instead(p, digest, answer), authorities: null, now });
+        const story = await storyInFile({
+          entries,
+          read: instead(p, digest, answer),
+          authorities: null,
+          now,
+        });
         expect(story).toMatchObject({ absent: answer, intent: { status: 'succeeded' }, changes: [] });
         expect(storyLines(story, now).join('\n')).toContain(words);
         expect(story).toMatchObject({ envelope: null, effect: null, shown: null });
@@ -92,7 +97,9 @@ describe('the story of an intent', () => {
         tellIntent(entries, instead(p, state.effect_digest, effect)),
       );
     const hollow = instead(p, state.effect_digest, { effect: { kind: 'tool', argv: 'x' } });
-    await expectRefusal('SHAPE_INVALID', () => storyInFile({ entries, read: hollow, authorities: null, now }));
+    await expectRefusal('SHAPE_INVALID', () =>
+      storyInFile({ entries, read: hollow, authorities: null, now }),
+    );
     const envelope = JSON.parse(Buffer.from(await objectOf(p.keyturn, state.hash)).toString());
     const other = instead(p, state.hash, { ...envelope, issuer: 'eve' });
     await expectRefusal('EFFECT_CHANGED', () => tellIntent(entries, other));

@@ -99,12 +99,13 @@ async function showTurn(
   seen: SeenIntent,
   { name, approves }: Acting,
 ): Promise<void> {
-  const { intent_id, approvers, approvals_needed, break_glass } = seen.intent;
+  const { intent_id, approvers, missing, approvals_needed, break_glass } = seen.intent;
+  const needed = Math.max(approvals_needed, approvers.length + missing);
   const { policy } = await keyturn.system.get();
   const found: Field[] = [
     [
       'Approved',
-      `${approvers.length === 0 ? 'none yet' : `by ${approvers.join(', ')}`}, of ${approvals_needed} needed`,
+      `${approvers.length === 0 ? 'none yet' : `by ${approvers.join(', ')}`}, of ${needed} needed`,
     ],
     ['Policies', `${policy?.slice(0, 12) ?? 'none'}: asked again at each step, and each can say no`],
     ['Turn', [['bold', `${approves ? 'approve, ' : ''}order one run, check, run`]]],
