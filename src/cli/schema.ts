@@ -92,6 +92,8 @@ const results = {
         installed: z.boolean(),
         /** A hook that fails or is late is a no by these settings. */
         fails_closed: z.boolean(),
+        /** By this member of its settings the client asks no hook, also where one is installed. */
+        switched_off: z.strictObject({ member: z.string(), file: z.string() }).nullable(),
         code: code.nullable(),
       }),
     ),

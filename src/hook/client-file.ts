@@ -7,25 +7,8 @@ import { hookLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { tablesIn, withoutTables } from './toml-servers.ts';
 
-/** A server as clients write it. */
-export interface ClientServer {
-  readonly command?: unknown;
-  readonly args?: unknown;
-  readonly env?: unknown;
-  readonly cwd?: unknown;
-  readonly type?: unknown;
-  readonly url?: unknown;
-  /** As Gemini CLI writes the URL of Streamable HTTP. */
-  readonly httpUrl?: unknown;
-  readonly headers?: unknown;
-  /** As VS Code names a file of variables. */
-  readonly envFile?: unknown;
-  /** As Codex writes them. */
-  readonly env_vars?: unknown;
-  readonly http_headers?: unknown;
-  readonly env_http_headers?: unknown;
-  readonly bearer_token_env_var?: unknown;
-}
+/** A server as clients write it. Which members are read, and what becomes of the others, `mcp import` decides. */
+export type ClientServer = Readonly<Record<string, unknown>>;
 
 /** A server where it stands in the file of its client. */
 export interface PlacedServer {
@@ -33,6 +16,8 @@ export interface PlacedServer {
   /** The folder of the project that alone has it, as `claude mcp add` writes it unless told; null for one that every project has. */
   readonly project: string | null;
   readonly server: ClientServer;
+  /** The list of the same file that keeps the client from using it; null where there is none. */
+  readonly off_by: string | null;
 }
 
 /** The configuration of a client: JSON as Claude, Cursor, Gemini and VS Code have it, or the TOML of Codex. */
@@ -77,7 +62,10 @@ function jsonFile(path: string, text: string): ClientFile {
   const lists = listsIn(value);
   if (lists.length === 0) refuse('MCP_CONFIG_MALFORMED', `${visible(path)} has no list of MCP servers.`);
   const servers = lists.flatMap(({ project, servers: listed }) =>
-    Object.entries(listed).map(([from, one]) => ({ from, project, server: Object(one) })),
+    Object.entries(listed).map(([from, one]) => ({
+      ...{ from, project, server: Object(one) },
+      off_by: offBy(value, project, from),
+    })),
   );
   return {
     ...{ path, text, servers },
@@ -111,6 +99,25 @@ function listsIn(value: JsonObject): ServerList[] {
   ];
 }
 
+/**
+ * Gemini CLI has lists of names beside its servers, and Claude Code has one in each project. A server that every project has stays off in one of
+ * them only while the client starts it: the gate would be in all of them.
+ */
+function offBy(value: JsonObject, project: string | null, name: string): string | null {
+  const names = (of: Json | undefined, member: string) => {
+    const list = isObject(of) ? of[member] : undefined;
+    return Array.isArray(list) ? (list as readonly Json[]) : null;
+  };
+  if (project === null && names(value.mcp, 'excluded')?.includes(name)) return 'mcp.excluded';
+  if (project === null && names(value.mcp, 'allowed')?.includes(name) === false) return 'mcp.allowed';
+  const projects = isObject(value.projects) ? Object.entries(value.projects) : [];
+  const found = projects.find(
+    ([folder, one]) =>
+      (project === null || project === folder) && names(one, 'disabledMcpServers')?.includes(name),
+  );
+  return found === undefined ? null : `disabledMcpServers of ${found[0]}`;
+}
+
 function replaced(
   value: JsonObject,
   [member = '', ...deeper]: readonly string[],
@@ -137,7 +144,7 @@ function tomlFile(path: string, text: string): ClientFile {
   const tables = tablesIn(text);
   return {
     ...{ path, text },
-    servers: tables.map(({ name, values }) => ({ from: name, project: null, server: values })),
+    servers: tables.map(({ name, values }) => ({ from: name, project: null, server: values, off_by: null })),
     without(gone, gate, into) {
       const lines = [
         `[mcp_servers.${GATE}]`,

@@ -5,6 +5,7 @@ import { parseJson } from '../canonical/json.ts';
 import type { Request } from '../keyturn.ts';
 import { hookLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { GATE } from './client-file.ts';
 
 /** The programs in which agents work, and how each of them asks a hook before it runs a tool. */
 export type HookClient = Request<'tools.pass'>['client'];
@@ -107,8 +108,17 @@ export function callOfHook(client: HookClient, bytes: Uint8Array): AskedCall {
     refuse('HOOK_INPUT_MALFORMED', `The event is not "${event}", which ${client} has before a tool.`);
   if (typeof tool_name !== 'string' || !TITLE_FORM.test(tool_name))
     refuse('HOOK_INPUT_MALFORMED', '"tool_name" is not the name of a tool.');
+  requireOwn(client, tool_name, said.mcp_context ?? null);
   const input = objectIn(tool_input, '"tool_input"');
   return { tool: tool_name, input, cwd: folderIn(client, cwd, input) };
+}
+
+/** The tools of a server `keyturn_evil` begin with those words, too. Gemini CLI tells which server a tool is of. */
+function requireOwn(client: HookClient, tool: string, mcp_context: Json): void {
+  if (client !== 'gemini-cli' || !tool.startsWith(`mcp_${GATE}_`)) return;
+  const { server_name } = objectIn(mcp_context, '"mcp_context"');
+  if (server_name !== GATE)
+    refuse('HOOK_INPUT_MALFORMED', `The tool "${tool}" has a name of ${GATE}, and is of another server.`);
 }
 
 /** Where a command would run. */

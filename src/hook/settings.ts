@@ -30,9 +30,14 @@ export interface HookSettings {
   readonly own: readonly Json[];
 }
 
+/** Empty where there is no such file. */
+export function readSettings(file: string): JsonObject {
+  return read(file)?.value ?? {};
+}
+
 export function readHook(client: HookClient, file: string): HookSettings {
   const { event } = DIALECTS[client];
-  return { file, own: groupsIn(read(file)?.value ?? {}, event).filter(isOwn) };
+  return { file, own: groupsIn(readSettings(file), event).filter(isOwn) };
 }
 
 /** Writes our hook beside the others, in place of one of ours. False where it is there already. */

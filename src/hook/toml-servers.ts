@@ -1,4 +1,6 @@
-import { refuse } from '../refusal.ts';
+import { parseJson } from '../canonical/json.ts';
+import { hookLimits } from '../limits.ts';
+import { Refusal, refuse } from '../refusal.ts';
 
 /**
  * The tables `[mcp_servers.NAME]` of a Codex configuration. What is read of TOML is what such tables hold: texts, lists of texts and inline
@@ -21,18 +23,27 @@ export function tablesIn(text: string): readonly TomlTable[] {
   if (/^\s*["']?mcp_servers["']?\s*[.=]/m.test(text)) cannot('Its servers are not in tables of their own.');
   const lines = text.split('\n');
   const tables = new Map<string, TomlTable>();
+  const paths = new Set<string>();
   for (let n = 0; n < lines.length; n += 1) {
     const [, is_list, path = ''] = HEADER.exec(lines[n]!) ?? [];
+    // Behind an escape such as \u005f may be the name that is looked for.
+    if (/^\s*"[^"]*\\/.test(path)) cannot(`Line ${n + 1} has a name with an escape.`);
     if (!/^\s*["']?mcp_servers\b/.test(path)) continue;
     const [matched, bare, basic, literal, part] = NAMED.exec(path) ?? [];
     if (matched === undefined || is_list) cannot(`Line ${n + 1} is no table of one server.`);
     const name = bare ?? basic ?? literal!;
+    // TOML allows no table and no key twice. Which of them a client takes is not known.
+    const place = JSON.stringify([name, part]);
+    if (paths.has(place)) cannot(`Line ${n + 1} is a table that is there already.`);
+    paths.add(place);
     const { values, to } = valuesFrom(lines, n + 1);
     const table = tables.get(name) ?? { name, parts: [], values: {} };
     tables.set(name, table);
     table.parts.push({ from: n, to });
-    if (part === undefined) Object.assign(table.values, values);
-    else table.values[part] = { ...Object(table.values[part]), ...values };
+    const added = part === undefined ? values : { [part]: values };
+    const twice = Object.keys(added).find((key) => Object.hasOwn(table.values, key));
+    if (twice !== undefined) cannot(`"${twice}" of ${name} is there twice.`);
+    Object.assign(table.values, added);
     n = to - 1;
   }
   return [...tables.values()];
@@ -65,7 +76,9 @@ function valuesFrom(lines: readonly string[], first: number) {
       found = valueIn(said);
     }
     if (found === 'more' || found === 'unknown') cannot(`Line ${n + 1} is no value that is read here.`);
-    values[bare ?? basic ?? literal!] = (found as Found).value;
+    const key = bare ?? basic ?? literal!;
+    if (Object.hasOwn(values, key)) cannot(`Line ${n + 1} has "${key}" a second time.`);
+    values[key] = (found as Found).value;
     to = n + 1;
   }
   return { values, to };
@@ -99,8 +112,9 @@ function valueIn(text: string): Found | 'more' | 'unknown' {
   }
   if (depth > 0) return 'more';
   try {
-    return { value: JSON.parse(json.join('')) };
-  } catch {
+    return { value: parseJson(json.join(''), hookLimits.client_file_bytes) };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
     return 'unknown';
   }
 }

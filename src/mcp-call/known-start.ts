@@ -32,7 +32,7 @@ export function knownStart(
   const paths = [
     ...executables.flatMap(({ called, path }) => [called, path]),
     ...files.map(({ path }) => path),
-    ...scriptPaths(executable, args, resolve(root, cwd)),
+    ...scriptPaths(resolve(root, executable), args, resolve(root, cwd)),
     ...['.', cwd, ...folders].map((path) => resolve(root, path)),
   ];
   const keys = new Map(paths.map((path) => [path, keyAt(path, now_ms)]));

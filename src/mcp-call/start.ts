@@ -34,7 +34,7 @@ export function startedBy(
     definition: started as unknown as Json,
   };
   const start = deriveStart({ registry: { folder: root }, tool, root, digests }, args);
-  const scripts = scriptPaths(started.executable, args, resolve(root, started.cwd));
+  const scripts = scriptPaths(resolve(root, started.executable), args, resolve(root, started.cwd));
   return { start, files: scriptsOf(scripts, digests), modes, pass };
 }
 

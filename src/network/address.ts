@@ -19,6 +19,10 @@ const PRIVATE_V4 = [
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
+  // Public by their number, and reached only from inside of a cloud: the platform of Azure, and the service networks of IBM Cloud.
+  '168.63.129.16/32',
+  '161.26.0.0/16',
+  '166.8.0.0/14',
 ];
 /** Public hosts are in 2000::/3 alone. Addresses with an IPv4 address inside are refused whole: which one it is, a router decides. */
 const PRIVATE_V6 = ['::/3', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '4000::/2', '8000::/1'];

@@ -1,5 +1,4 @@
 import { closeSync, openSync } from 'node:fs';
-import { basename } from 'node:path';
 import * as z from 'zod';
 import { DIGEST_FORM } from '../canonical/form.ts';
 import { type CoveredFile, changedFile, coveredFiles } from '../effect/covered.ts';
@@ -8,6 +7,7 @@ import type { Digests, Program } from '../effect/program.ts';
 import type { Profile } from '../effect/sandbox.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { isInterpreter } from './interpreter.ts';
 import type { ToolEntry } from './schema.ts';
 
 /** The files that a tool loads and the registry names, each with its digest. `null` when it names none. */
@@ -61,14 +61,10 @@ export function coverDifferences(approved: Covers, now: Covers): string {
   ].join('; ');
 }
 
-/** Programs that run what they are given, so that the file which matters is an argument. */
-const INTERPRETER =
-  /^(python|pypy|node|deno|bun|ruby|perl|php|lua|luajit|Rscript|java|bash|sh|dash|zsh|ksh|fish|tclsh|pwsh|gawk|mawk|awk)[0-9.]*$/;
-
 /** Whether the first program is a script, or an interpreter of scripts. */
 export function isInterpreted([first]: readonly Program[]): boolean {
   if (first === undefined) return false;
-  if (INTERPRETER.test(basename(first.called)) || INTERPRETER.test(basename(first.path))) return true;
+  if (isInterpreter(first.called) || isInterpreter(first.path)) return true;
   const fd = openSync(first.path, 'r');
   try {
     return executableForm(fd, first.path).kind === 'script';

@@ -8,6 +8,7 @@ import { limits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { isInterpreted } from './covers.ts';
 import { toolPrograms } from './executable.ts';
+import { interpretedLine } from './interpreter.ts';
 import { type Fault, meaningFaults, refuseFirst, shapeFaults } from './lint.ts';
 import { type Binding, type Pipeline, type RegistryFile, registrySchema, type ToolEntry } from './schema.ts';
 import { parseTemplate, type TemplatePart } from './template.ts';
@@ -128,8 +129,13 @@ function executableFaults(file: RegistryFile, document: YamlDocument, folder: st
   const digests = createDigests();
   return file.tools.flatMap((tool, i): Fault[] => {
     try {
-      const interpreted = tool.covers === undefined && isInterpreted(toolPrograms(tool, folder, digests));
-      return interpreted ? [coversMissing(tool.name, document.place(['tools', i]))] : [];
+      const programs = toolPrograms(tool, folder, digests);
+      const words = tool.args.flatMap((arg) => (typeof arg === 'string' ? [arg] : arg.args));
+      const is_interpreted =
+        isInterpreted(programs) || interpretedLine(resolve(folder, tool.executable), words) !== null;
+      return is_interpreted && tool.covers === undefined
+        ? [coversMissing(tool.name, document.place(['tools', i]))]
+        : [];
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const place = document.place(['tools', i, 'executable']);

@@ -111,10 +111,75 @@ describe('a server that its client starts in a way that keyturn.yaml cannot say'
     ['a file of variables', { command: NODE, envFile: '.env' }, 'envFile'],
     ['variables of the client', { command: NODE, env_vars: ['TOKEN'] }, 'env_vars'],
     ['headers', { httpUrl: 'https://x/mcp', headers: { a: 'b' } }, 'headers'],
+    ['switched off', { command: NODE, disabled: true }, 'switched off in its client (disabled)'],
+    ['switched off at a URL', { url: 'https://x', disabled: 'yes' }, 'switched off'],
+    ['switched off by Codex', { command: NODE, enabled: false }, 'switched off in its client (enabled)'],
+    ['without some tools', { command: NODE, excludeTools: ['rm'] }, 'excludeTools'],
+    ['with some tools', { command: NODE, includeTools: [] }, 'includeTools'],
+    ['with some tools of Codex', { command: NODE, enabled_tools: ['ls'] }, 'enabled_tools'],
+    ['without some tools of Codex', { url: 'https://x', disabled_tools: ['rm'] }, 'disabled_tools'],
+    ['a program for headers', { url: 'https://x', headersHelper: './token' }, 'headersHelper'],
+    ['OAuth', { url: 'https://x', oauth: { clientId: 'a' } }, 'oauth'],
+    ['another login', { httpUrl: 'https://x', authProviderType: 'google_credentials' }, 'authProviderType'],
+    ['a member that no client has', { command: NODE, strange: 1 }, 'strange'],
+    ['a command beside a URL', { command: NODE, url: 'https://x' }, 'a URL and a command'],
+    ['a URL that is none beside a command', { command: NODE, url: 7 }, 'It has url'],
+    ['headers beside a command', { command: NODE, headers: { a: 'b' } }, 'It has headers'],
+    ['two URLs', { url: 'https://x', httpUrl: 'https://y' }, 'differ'],
+    ['another transport of a command', { command: NODE, type: 'ws' }, 'type is "ws"'],
+    ['a type that is no text', { url: 'https://x', type: ['http'] }, 'type is ["http"]'],
+    ['arguments that are no list', { command: NODE, args: { a: 1 } }, 'args are no list'],
+    ['an argument that is an object', { command: NODE, args: ['x', { a: 1 }] }, 'Argument 2 is no text'],
+    ['an argument that is nothing', { command: NODE, args: [null] }, 'Argument 1 is no text: null'],
+    ['a variable that is a list', { command: NODE, env: { A: [] } }, 'The variable A is no text'],
+    ['variables that are a list', { command: NODE, env: ['A=b'] }, 'env is no list of variables'],
+    ['a command in the home', { command: '~/bin/x' }, '~/bin/x begins with ~'],
+    ['a folder in the home', { command: NODE, cwd: '~/x' }, '~/x begins with ~'],
   ])('is refused in words: %s', LONG, async (_what, entry, words) => {
     const problem = await problemOf(entry);
     expect(problem).toContain('MCP_CONFIG_MALFORMED');
     expect(problem).toContain(words);
+  });
+
+  it('leaves the others as they are, and a list beside the servers switches off, too', LONG, async () => {
+    const { ask, keyturn, file, read, root } = await staged(
+      'settings.json',
+      JSON.stringify({
+        mcp: { excluded: ['off'], allowed: ['off', 'on', 'quiet'] },
+        mcpServers: {
+          off: { command: NODE },
+          unlisted: { command: NODE },
+          on: { command: NODE, args: [1, true, 'x'], env: { N: 2 }, timeout: 5, trust: true },
+          quiet: { command: NODE, enabled: true, disabled: false, excludeTools: [], headers: {}, env: null },
+        },
+      }),
+    );
+    const before = read();
+    const { servers } = await ask();
+    expect(servers.map(({ problem }) => problem)).toEqual([
+      expect.stringContaining('switched off in its client (mcp.excluded)'),
+      expect.stringContaining('switched off in its client (mcp.allowed)'),
+      null,
+      null,
+    ]);
+    const now = await Keyturn.open({ at: root });
+    expect(now.config.servers).toEqual({ on: expect.anything(), quiet: expect.anything() });
+    expect(now.config.servers.on).toMatchObject({ args: ['1', 'true', 'x'], env: { N: '2' } });
+    await now.close();
+    expect(read()).toBe(before);
+    // As Claude Code keeps it: off in one project, for a server of that project or of all.
+    const projects = {
+      '/a': { mcpServers: { mine: { command: NODE } }, disabledMcpServers: ['mine', 'all'] },
+      '/b': { mcpServers: { mine: { command: NODE } } },
+    };
+    writeFileSync(file, JSON.stringify({ mcpServers: { all: { command: NODE } }, projects }));
+    const claude = await ask({ dryRun: true });
+    expect(claude.servers.map(({ from, project, problem }) => [from, project, problem])).toEqual([
+      ['all', null, expect.stringContaining('(disabledMcpServers of /a)')],
+      ['mine', '/a', expect.stringContaining('(disabledMcpServers of /a)')],
+      ['mine', '/b', null],
+    ]);
+    await keyturn.close();
   });
 
   it('is taken with the URL that Gemini CLI calls httpUrl, and with its folder', LONG, async () => {
@@ -368,6 +433,34 @@ describe.each(Object.entries(CLIENTS))('the file of %s', (client, { name, text }
   });
 });
 
+describe('a server that its client limits', () => {
+  it('stays in the client by name when it is moved, and the others go', LONG, async () => {
+    const text = `[mcp_servers.odd]
+command = ${JSON.stringify(NODE)}
+args = ["${SERVERS.odd}", "plain"]
+
+[mcp_servers.memory]
+command = ${JSON.stringify(NODE)}
+args = ["${SERVERS.memory}"]
+`;
+    const { keyturn, ada, root, file, ask, read, config, ...p } = await staged('config.toml', text);
+    await enrolled({ ...p, root, keyturn, ada });
+    await ask();
+    writeFileSync(
+      join(root, 'keyturn.yaml'),
+      config().replaceAll('sandbox: none', 'sandbox: none\n    run_as: root'),
+    );
+    await accepted(keyturn, 'odd', ada);
+    await accepted(keyturn, 'memory', ada);
+    // Both are accepted, and one of them is limited in the client by then.
+    writeFileSync(file, text.replace('"plain"]', '"plain"]\nenabled = false\ndisabled_tools = ["act"]'));
+    const off = await ask({ move: 'scout' });
+    expect(off.moved).toMatchObject({ removed: [{ from: 'memory', project: null }] });
+    expect(off.lines.join('\n')).toContain('[ERROR] odd: MCP_CONFIG_MALFORMED: It is switched off');
+    expect(read()).toContain('enabled = false\ndisabled_tools = ["act"]');
+  });
+});
+
 describe('a file of a client that cannot be moved', () => {
   it('stays where another server has the name, or keyturn.yaml has another one under it', LONG, async () => {
     const text = JSON.stringify({ mcpServers: { odd, keyturn: { command: NODE, args: ['other.js'] } } });
@@ -409,6 +502,11 @@ describe('a file of a client that cannot be moved', () => {
     ['a deeper table', '[mcp_servers.a.b.c]\nx = "y"\n'],
     ['a value that is none', '[mcp_servers.a]\ncommand = "x\n'],
     ['a line that is none', '[mcp_servers.a]\nwhat is this\n'],
+    ['a key that is there twice', '[mcp_servers.a]\ncommand = "x"\ncommand = "y"\n'],
+    ['a key that is there twice in a line', '[mcp_servers.a]\ncommand = "x"\nenv = { A = "1", A = "2" }\n'],
+    ['a table that is there twice', '[mcp_servers.a]\ncommand = "x"\n[mcp_servers.a]\nargs = []\n'],
+    ['a key that is a table as well', '[mcp_servers.a]\nenv = { A = "1" }\n[mcp_servers.a.env]\nB = "2"\n'],
+    ['a name behind an escape', '["mcp\\u005fservers".hidden]\ncommand = "x"\n'],
   ])('is refused as TOML with %s', LONG, async (_what, text) => {
     const { ask, read } = await staged('config.toml', text);
     await expectRefusal('MCP_CONFIG_MALFORMED', ask);

@@ -213,6 +213,29 @@ describe('keyturn hook', () => {
     }
   });
 
+  it.each([
+    ['claude-code', 'mcp__keyturn__evil__run', {}],
+    ['claude-code', 'mcp__keyturn_evil__run', {}],
+    ['codex', 'mcp__keyturn__evil__run', {}],
+    [
+      'gemini-cli',
+      'mcp_keyturn_evil_run',
+      { mcp_context: { server_name: 'keyturn_evil', tool_name: 'run' } },
+    ],
+    ['gemini-cli', 'mcp_keyturn_keyturn_status', { mcp_context: { server_name: 'keyturn_keyturn' } }],
+    ['gemini-cli', 'mcp_keyturn_keyturn_status', { mcp_context: undefined }],
+    ['gemini-cli', 'mcp_keyturn_keyturn_status', { mcp_context: ['keyturn'] }],
+  ] as const)(
+    'lets %s call no tool of another server by these policies: %s %j',
+    LONG,
+    async (client, tool_name, more) => {
+      const p = await scene(NONE);
+      await activated(p, documentedRules());
+      const call = { ...recordedOf(client, p, 'gate'), tool_name, ...more };
+      expect(await asks(client, p, JSON.stringify(call))).toMatchObject({ code: 2, out: '' });
+    },
+  );
+
   it.each(CLIENTS)(
     'lets %s read by the policies of docs/hook.md, and write no file',
     LONG,

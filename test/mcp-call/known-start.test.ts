@@ -93,8 +93,46 @@ describe('the scripts of a command line', () => {
     ],
     ['none where a text is run', ['-e', '1', 'notes.db'], []],
     ['none where a folder is run', ['.', 'notes.db'], []],
+    [
+      'what options load, whatever it is called',
+      ['-r', './hook', '--import=./more', 'server', 'notes.db'],
+      ['hook', 'more', 'server'],
+    ],
+    ['every file after an option that is not known', ['--strange', 'x', 'server'], ['server', 'x']],
+    ['one that the options of a command of node hide', ['inspect', 'server'], ['server']],
+    ['one after a folder that an option names', ['--allow-fs-read', '.', 'server'], ['server']],
   ])('are hashed: %s', (_, args, names) => {
     expect(filesOf(args, names)).toEqual(names);
+  });
+
+  it.each([
+    ['/bin/bash', ['-O', 'extglob', 'server', 'notes.db'], ['server']],
+    ['/bin/bash', ['-e', 'server', 'notes.db'], ['server']],
+    ['/bin/bash', ['-euo', 'pipefail', 'server'], ['server']],
+    ['/bin/bash', ['-oO', 'x', 'hook', 'server'], ['hook', 'server', 'x']],
+    ['/bin/bash', ['-norc', 'server'], ['server']],
+    ['/bin/bash', ['--rcfile', 'hook', '-i', 'server'], ['hook', 'server']],
+    ['/bin/bash', ['-c', 'cat "$0"', 'notes.db'], []],
+    ['/bin/sh', ['-x', '--', 'server', 'notes.db'], ['server']],
+    ['/usr/bin/env', ['-u', 'HOME', 'bash', '-O', 'extglob', 'server', 'notes.db'], ['server']],
+    ['/usr/bin/env', ['python3', '-u', 'server', 'notes.db'], ['server']],
+    ['/usr/bin/python3', ['-Xdev', '-W', 'ignore', 'server', 'notes.db'], ['server']],
+    ['/usr/bin/python3', ['-Im', 'x', 'notes.db'], []],
+    ['/usr/bin/python3', ['--strange', 'x', 'server'], ['server', 'x']],
+    ['/usr/bin/perl', ['-ie', 'server', 'notes.db'], ['server']],
+    ['/usr/bin/perl', ['-lI', 'x', 'server'], ['server', 'x']],
+  ])('of %s %j are %j', (executable, args, names) => {
+    const root = scratch();
+    const at = join(root, basename(executable));
+    // Of the program only the name matters, and this machine has not all of them.
+    writeFileSync(at, '#!/bin/sh\n', { mode: 0o755 });
+    expect(filesOf(args, ['server', 'hook', 'x'], at)).toEqual(names);
+  });
+
+  it('of an interpreter under another name are those of the interpreter', () => {
+    const link = join(scratch(), 'runner');
+    symlinkSync('/bin/bash', link);
+    expect(filesOf(['-O', 'extglob', 'server'], ['server'], link)).toEqual(['server']);
   });
 
   it('of a program that is no interpreter are those with the ending of a script', () => {

@@ -254,9 +254,26 @@ describe('a target', () => {
       '198.19.0.1',
       '240.0.0.1',
       '255.255.255.255',
+      // The platform of a cloud: Azure, IBM Cloud, Alibaba Cloud, Oracle Cloud, EC2, Google Cloud.
+      '168.63.129.16',
+      '161.26.0.10',
+      '166.8.0.1',
+      '166.11.255.255',
+      '100.100.100.200',
+      '192.0.0.192',
+      'fd00:ec2::254',
+      'fd20:ce::254',
     ])
       expect(isAllowed(address, []), address).toBe(false);
-    for (const address of ['8.8.8.8', '2606:4700::1111', '2001:4860:4860::8888', '2a00::1', '3ffe::1'])
+    for (const address of [
+      '8.8.8.8',
+      '168.63.129.17',
+      '166.12.0.1',
+      '2606:4700::1111',
+      '2001:4860:4860::8888',
+      '2a00::1',
+      '3ffe::1',
+    ])
       expect(isAllowed(address, []), address).toBe(true);
     expect(isAllowed('10.1.2.3', ['10.0.0.0/8'])).toBe(true);
     expect(isAllowed('10.1.2.3', ['192.168.0.0/16'])).toBe(false);

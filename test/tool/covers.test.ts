@@ -149,9 +149,12 @@ describe('covers', () => {
     const tools = [
       { ...ENTRY, name: 'said', executable: './tool.sh', covers: [] },
       { ...ENTRY, name: 'unsaid', executable: '/bin/sh' },
+      { ...ENTRY, name: 'through', executable: '/usr/bin/env', args: ['bash', 'run'], parameters: {} },
+      { ...ENTRY, name: 'none', executable: '/usr/bin/env', args: ['true'], parameters: {} },
     ];
     expect(lintRegistry(writeRegistry(folder, { version: 1, tools }))).toMatchObject([
       { code: 'COVERS_MISSING', message: expect.stringContaining('"unsaid"') },
+      { code: 'COVERS_MISSING', message: expect.stringContaining('"through"') },
     ]);
   });
 });

@@ -1,7 +1,7 @@
 import { basename, isAbsolute, resolve } from 'node:path';
 import { canonicalText, type Json } from '../../canonical/json.ts';
 import { visible } from '../../canonical/visible.ts';
-import type { ClientServer } from '../../hook/client-file.ts';
+import type { ClientServer, PlacedServer } from '../../hook/client-file.ts';
 import type { Keyturn } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import { thisProgram } from './hook.ts';
@@ -20,10 +20,68 @@ export type ClientEntry =
 
 type Known = Keyturn['config']['servers'][string];
 
-/** Refused where the client would start or ask the server in a way that keyturn.yaml cannot say: nothing is left out in silence. */
-export function clientEntryOf(given: ClientServer, project: string | null): ClientEntry {
+/** What either kind of server may say besides where it is: how long the client waits, and what it shows or asks by itself. The gate needs none of it. */
+const TOLD = [
+  // Claude Code, Gemini CLI, VS Code.
+  ...['timeout', 'description', 'trust', 'alwaysLoad', 'gallery', 'version'],
+  // Clients that let calls of some tools pass unasked.
+  ...['autoApprove', 'alwaysAllow'],
+  // Codex.
+  ...[
+    'startup_timeout_sec',
+    'startup_timeout_ms',
+    'tool_timeout_sec',
+    'required',
+    'supports_parallel_tool_calls',
+  ],
+];
+const PROGRAM: ReadonlySet<string> = new Set([...TOLD, 'type', 'command', 'args', 'env', 'cwd']);
+const REMOTE: ReadonlySet<string> = new Set([...TOLD, 'type', 'url', 'httpUrl']);
+
+/** Refused where the client would start, ask or limit the server in a way that keyturn.yaml cannot say: nothing is left out in silence. */
+export function clientEntryOf({ server, project, off_by }: PlacedServer): ClientEntry {
+  // What clients write for nothing: `null`, and `headers`, `excludeTools` and the like that are empty.
+  const said = Object.entries(server).filter(([member, value]) => !isNothing(member, value));
+  const given: ClientServer = Object.fromEntries(said);
+  if (isGate(given)) cannot('It is the gate itself. Leave it in the client.');
+  requireOn(given, off_by);
   const url = given.httpUrl ?? given.url;
+  if (typeof url === 'string' && given.command !== undefined)
+    cannot('It has a URL and a command, and which of them its client takes is not known.');
   return typeof url === 'string' ? remoteOf(given, url) : programOf(given, project);
+}
+
+const LIMITS_NOTHING = [
+  'headers',
+  'http_headers',
+  'env_http_headers',
+  'excludeTools',
+  'disabled_tools',
+  'disabledTools',
+];
+
+function isNothing(member: string, value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  if ((member === 'disabled' && value === false) || (member === 'enabled' && value === true)) return true;
+  return LIMITS_NOTHING.includes(member) && typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+/** Behind the gate the agent would have a server that its human switched off. */
+function requireOn({ disabled, enabled }: ClientServer, off_by: string | null): void {
+  const by = disabled === undefined ? (enabled === undefined ? off_by : 'enabled') : 'disabled';
+  if (by !== null)
+    cannot(
+      `It is switched off in its client (${visible(by)}). Switch it on there, or add it by hand: keyturn mcp add NAME -- COMMAND`,
+    );
+}
+
+/** Which tools an agent may use, how its client proves itself, where it starts: of what is not known here, no one could say what is lost. */
+function requireKnown(given: ClientServer, known: ReadonlySet<string>): void {
+  const others = Object.keys(given).filter((member) => !known.has(member));
+  if (others.length > 0)
+    cannot(
+      `It has ${others.map(visible).join(', ')}, which Keyturn does not take over. Take that out of the client, or add the server by hand: keyturn mcp add NAME -- COMMAND. What an agent may call, policies and grants say.`,
+    );
 }
 
 function remoteOf(given: ClientServer, url: string): ClientEntry {
@@ -32,29 +90,39 @@ function remoteOf(given: ClientServer, url: string): ClientEntry {
     cannot(
       'It speaks HTTP with SSE, the transport of 2024. Keyturn asks servers over Streamable HTTP only: if this one has a URL for that, add it by hand: keyturn mcp add NAME -- URL',
     );
-  if (!['http', 'streamable-http', 'streamableHttp'].includes(String(type)))
-    cannot(`Its type is "${visible(String(type))}", which is not spoken here.`);
-  const shown = { ...Object(headers), ...Object(http_headers), ...Object(env_http_headers) };
-  if (Object.keys(shown).length > 0 || bearer_token_env_var !== undefined)
+  requireType(type, ['http', 'streamable-http', 'streamableHttp']);
+  if ([headers, http_headers, env_http_headers, bearer_token_env_var].some((one) => one !== undefined))
     cannot(
       'It has headers, which may hold a secret. Put that into .keyturn/executor.yaml, and add it by hand: keyturn mcp add NAME --bearer SECRET -- URL',
     );
+  requireKnown(given, REMOTE);
+  if (given.url !== undefined && given.url !== url) cannot('Its url and its httpUrl differ.');
   refuseVariables([url]);
   return { url };
 }
 
+function requireType(type: unknown, known: readonly string[]): void {
+  if (typeof type !== 'string' || !known.includes(type))
+    cannot(`Its type is ${visible(JSON.stringify(type))}, which is not spoken here.`);
+}
+
 function programOf(given: ClientServer, project: string | null): ClientEntry {
-  const { command, args = [], env } = given;
-  if (typeof command !== 'string' || !Array.isArray(args))
-    return cannot('It has neither a command nor a URL that is read here.');
-  if (isGate(given)) cannot('It is the gate itself. Leave it in the client.');
+  const { type = 'stdio', command, args = [], env = {} } = given;
+  if (typeof command !== 'string') return cannot('It has neither a command nor a URL that is read here.');
+  requireType(type, ['stdio']);
   for (const one of ['envFile', 'env_vars'] as const)
     if (given[one] !== undefined)
       cannot(`It takes variables from outside its entry (${one}). Add it by hand, with --env or --secret.`);
-  const values = Object.entries<unknown>(Object(env)).map(([name, value]) => [name, String(value)] as const);
-  const words = args.map(String);
+  requireKnown(given, PROGRAM);
+  if (!Array.isArray(args)) return cannot('Its args are no list.');
+  if (typeof env !== 'object' || Array.isArray(env)) return cannot('Its env is no list of variables.');
+  const values = Object.entries<unknown>(Object(env)).map(
+    ([name, value]) => [name, wordOf(value, `The variable ${name}`)] as const,
+  );
+  const words = args.map((one, n) => wordOf(one, `Argument ${n + 1}`));
   const cwd = folderOf(given, project);
   refuseVariables([command, ...words, ...(cwd === null ? [] : [cwd]), ...values.map(([, value]) => value)]);
+  refuseHome(command, 'command');
   return {
     executable: command.includes('/') ? resolve(cwd ?? '.', command) : programAt(command),
     args: words,
@@ -64,10 +132,24 @@ function programOf(given: ClientServer, project: string | null): ClientEntry {
   };
 }
 
+/** As a client gives it to the program. Of anything else a client makes what it likes. */
+function wordOf(value: unknown, what: string): string {
+  if (!['string', 'number', 'boolean'].includes(typeof value))
+    cannot(`${visible(what)} is no text: ${visible(JSON.stringify(value))}`);
+  return String(value);
+}
+
+/** A shell puts the folder of the account in its place. */
+function refuseHome(path: string, member: string): void {
+  if (path.startsWith('~'))
+    cannot(`Its ${member} ${visible(path)} begins with ~. Write the whole path into the client.`);
+}
+
 /** Claude Code starts the servers of a project in it. Of another relative path only the client knows where it begins. */
 function folderOf({ cwd }: ClientServer, project: string | null): string | null {
   if (cwd === undefined || cwd === null) return project;
   if (typeof cwd !== 'string') return cannot('Its cwd is no path.');
+  refuseHome(cwd, 'cwd');
   if (project !== null) return resolve(project, cwd);
   if (!isAbsolute(cwd))
     cannot(`Its cwd "${visible(cwd)}" is relative. Write the whole path into the client.`);

@@ -4,6 +4,7 @@ import { visible } from '../../canonical/visible.ts';
 import { shellOf } from '../../hook/answer.ts';
 import { CLIENTS, DIALECTS, type HookClient } from '../../hook/client.ts';
 import { hookCommand, hookEntry, installHook, readHook, removeHook } from '../../hook/settings.ts';
+import { type SwitchedOff, settingsFiles, switchedOff } from '../../hook/switched-off.ts';
 import type { Keyturn } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
@@ -11,6 +12,8 @@ import { readingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
 import { table } from '../table.ts';
 import { thisProgram } from './hook.ts';
+import { agentKeyOf } from './mcp.ts';
+import { keyWarning } from './mcp-config.ts';
 
 export function install(call: Call): Promise<Answer> {
   const client = clientIn(call);
@@ -27,10 +30,20 @@ export function install(call: Call): Promise<Answer> {
     const words = [...thisProgram(), 'hook', '--client', client, '--project', root, '--as', name];
     const changed = installHook(client, file, hookEntry(client, hookCommand(words)));
     const result: Result<'hook install'> = { client, settings: file, changed };
-    const done = changed
+    const off = switchedOff(client, { file, files: filesOf(call, client, root) });
+    const asks = changed
       ? `[OK] ${client} asks Keyturn before each tool: ${visible(file)}`
       : `${client} asks Keyturn already.`;
-    return { result, lines: [done, ...(await shellStatus(keyturn)).lines, ...DIALECTS[client].plain] };
+    const done = off === null ? [asks] : [`The hook is in ${visible(file)}.`, offLine(client, off)];
+    return {
+      result,
+      lines: [
+        ...done,
+        ...keyWarning(name, agentKeyOf(keyturn, name)),
+        ...(await shellStatus(keyturn)).lines,
+        ...DIALECTS[client].plain,
+      ],
+    };
   });
 }
 
@@ -49,13 +62,13 @@ export function remove(call: Call): Promise<Answer> {
 
 export function status(call: Call): Promise<Answer> {
   return readingHere(call, async (keyturn) => {
-    const clients = CLIENTS.map((client) => statusOf(client, settingsOf(call, client, keyturn.layout.root)));
+    const clients = CLIENTS.map((client) => statusOf(call, client, keyturn.layout.root));
     const { has_shell: shell, lines } = await shellStatus(keyturn);
     const result: Result<'hook status'> = { clients, shell };
-    const rows = clients.map(({ client, settings, installed, fails_closed, code }) => [
+    const rows = clients.map(({ client, settings, installed, fails_closed, switched_off: off, code }) => [
       client,
-      code ?? (installed ? 'asks' : 'does not ask'),
-      installed
+      code ?? (installed && off === null ? 'asks' : `does not ask${off === null ? '' : ` (${off.member})`}`),
+      installed && off === null
         ? fails_closed
           ? `no, since ${DIALECTS[client as HookClient].closed_since}`
           : 'yes, if it is late'
@@ -64,12 +77,28 @@ export function status(call: Call): Promise<Answer> {
     ]);
     return {
       result,
-      lines: [...table(['CLIENT', 'HOOK', 'FAILS OPEN', 'SETTINGS'], rows), ...lines],
+      lines: [
+        ...table(['CLIENT', 'HOOK', 'FAILS OPEN', 'SETTINGS'], rows),
+        ...clients.flatMap(({ client, installed, switched_off: off }) =>
+          installed && off !== null ? [offLine(client, off)] : [],
+        ),
+        ...lines,
+      ],
     };
   });
 }
 
-function statusOf(client: HookClient, file: string): Result<'hook status'>['clients'][number] {
+function offLine(client: string, { member, file }: SwitchedOff): string {
+  return `WARNING: ${client} does not ask: ${member} in ${visible(file)} keeps it from asking any hook that stands here.`;
+}
+
+function filesOf({ options }: Call, client: HookClient, root: string): readonly string[] {
+  const named = options.settings === undefined ? null : resolve(options.settings);
+  return settingsFiles(client, { root, home: homedir(), named });
+}
+
+function statusOf(call: Call, client: HookClient, root: string): Result<'hook status'>['clients'][number] {
+  const file = settingsOf(call, client, root);
   const facts = { client, settings: file };
   try {
     // A file that --settings names is looked at for every client: what stands in it is for one.
@@ -79,10 +108,11 @@ function statusOf(client: HookClient, file: string): Result<'hook status'>['clie
     const { closed } = DIALECTS[client];
     const fails_closed =
       Object.keys(closed).length > 0 && own.length > 0 && JSON.stringify(own).includes('"onFailure":"block"');
-    return { ...facts, installed: own.length > 0, fails_closed, code: null };
+    const switched_off = switchedOff(client, { file, files: filesOf(call, client, root) });
+    return { ...facts, installed: own.length > 0, fails_closed, switched_off, code: null };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return { ...facts, installed: false, fails_closed: false, code: error.code };
+    return { ...facts, installed: false, fails_closed: false, switched_off: null, code: error.code };
   }
 }
 

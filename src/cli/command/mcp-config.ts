@@ -1,6 +1,7 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { generateKeyPair } from '../../canonical/ed25519.ts';
+import { visible } from '../../canonical/visible.ts';
 import { Keyturn, type Signer } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
@@ -32,22 +33,38 @@ export function config(call: Call): Promise<Answer> {
         (signer) => enrol(signer, generateKeyPair()),
       );
     }
-    const server = gateEntry(keyturn, name);
+    const server = gateEntry(keyturn, name, path);
     const result: Result<'mcp config'> = { agent: name, key_file: path, ...server };
-    return { result, lines: configLines(name, server, known !== undefined) };
+    const first =
+      known === undefined
+        ? [`[OK] ${name} is enrolled as an agent, with a key of its own`]
+        : [
+            `${name} is enrolled already.`,
+            ...(known.status === 'active' ? [] : [`WARNING: ${name} is revoked: its calls are refused.`]),
+            ...keyWarning(name, path),
+          ];
+    return { result, lines: [...first, ...configLines(server)] };
   });
 }
 
-/** How a client starts the gate for an agent. By its path: a client has a PATH of its own, on which a package in a folder is not. */
-export function gateEntry({ layout }: Keyturn, agent: string) {
-  const [command = '', ...program] = thisProgram();
-  return { command, args: [...program, 'mcp', '--project', layout.root, '--as', agent] };
+/** Without its key an agent is only named: the gate and the hook still take its calls, and a human has to hear that they prove nothing. */
+export function keyWarning(agent: string, path: string): string[] {
+  if (existsSync(path)) return [];
+  return [
+    `WARNING: its key file ${visible(path)} is not there. The calls of ${agent} are unverified, and no grant applies to them. Put the file back, or enrol another agent.`,
+  ];
 }
 
-function configLines(name: string, server: { command: string; args: string[] }, is_known: boolean): string[] {
+/** How a client starts the gate for an agent. By its path: a client has a PATH of its own, on which a package in a folder is not. */
+export function gateEntry(keyturn: Keyturn, agent: string, key_file = agentKeyOf(keyturn, agent)) {
+  const [command = '', ...program] = thisProgram();
+  const key = key_file === agentKeyOf(keyturn, agent) ? [] : ['--agent-key', resolve(key_file)];
+  return { command, args: [...program, 'mcp', '--project', keyturn.layout.root, '--as', agent, ...key] };
+}
+
+function configLines(server: { command: string; args: string[] }): string[] {
   const json = (member: string) => JSON.stringify({ [member]: { keyturn: server } }, null, 2).split('\n');
   return [
-    is_known ? `${name} is enrolled already.` : `[OK] ${name} is enrolled as an agent, with a key of its own`,
     '',
     'Claude Code (.mcp.json), Claude Desktop (claude_desktop_config.json), Cursor (.cursor/mcp.json),',
     'Gemini CLI (.gemini/settings.json):',

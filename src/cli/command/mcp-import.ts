@@ -156,7 +156,7 @@ function readAll(file: ClientFile): readonly Read[] {
       .replace(/^-+|-+$/g, '')
       .slice(0, 32);
     try {
-      return { placed, server, entry: clientEntryOf(placed.server, placed.project), problem: null };
+      return { placed, server, entry: clientEntryOf(placed), problem: null };
     } catch (error) {
       return { placed, server, entry: null, problem: problemOf(error) };
     }
