@@ -30,6 +30,22 @@ describe('edit', () => {
     expectError('INTENT_REPLACED', await project.run('approve', id));
   });
 
+  it('has the same words for what changed wherever they are read', async () => {
+    const { id } = await project.propose('greet', { name: 'Bob' }, 'Greet Bob.');
+    await project.talk(['edit', id, '--arg', 'name=Eve', '--goal', 'Greet Eve.'], ALICE);
+    const made = await replacementOf(id);
+    const { screen } = await project.talk(['turn', made], ['(y/n)', 'n']);
+    const { stdout } = await project.run('show', made);
+    for (const words of [
+      'asked by: "bot" before, "alice" now',
+      'goal: "Greet Bob." before, "Greet Eve." now',
+      'name: "Bob" before, "Eve" now',
+    ]) {
+      expect(screen.replaceAll(/\x1b\[\d*m/g, '')).toMatch(new RegExp(`^Changed: +${words}`, 'm'));
+      expect(stdout).toContain(`Changed: ${words}\n`);
+    }
+  });
+
   it('opens $EDITOR on the request, away from the lines that an editor obeys', async () => {
     const { id } = await project.propose(
       'greet',
