@@ -202,7 +202,7 @@ export const authorityReasons = {
   CONTROL_KEY_UNKNOWN: [3359, 'The ledger knows no such control key.', 'Look at `keyturn control list`.'],
   ACTION_NOT_REQUESTED: [
     3360,
-    'The frozen intent does not request this action.',
+    'The approved intent does not request this action.',
     'Propose a new intent that requests it.',
   ],
   ACTION_PROHIBITED: [
@@ -212,7 +212,7 @@ export const authorityReasons = {
   ],
   ALTERNATE_NOT_NAMED: [
     3362,
-    'The frozen intent does not name this alternate tool.',
+    'The approved intent does not name this alternate tool.',
     'Propose a new intent that names it.',
   ],
   RUN_STOPPED: [
