@@ -72,6 +72,24 @@ describe('edit', () => {
     expect(shown.stdout).toContain('Zoe');
   });
 
+  it('gives a text that is refused to $EDITOR again, as it was left', async () => {
+    const { id } = await project.propose('greet', { name: 'Bob' }, 'Greet someone.');
+    const editor = join(folder, 'editor-twice');
+    // The first time a goal of the right kind and an argument that the tool does not take; then only that is mended.
+    writeFileSync(
+      editor,
+      `#!/bin/sh\nif grep -q '"names"' "$1"; then sed -i 's/"names"/"name"/' "$1"\n` +
+        `else sed -i 's/"name"/"names"/; s/someone/everyone/' "$1"; fi\n`,
+    );
+    chmodSync(editor, 0o755);
+    const at = { cwd: folder, env: { EDITOR: editor } };
+    const left = await talkAt(at, ['edit', id], ['Edit it again? (y/n)', 'n']);
+    expect(left.stderr).toContain('(ARGUMENT_UNKNOWN ');
+    expect((await talkAt(at, ['edit', id], ['Edit it again? (y/n)', 'y'], ALICE)).code).toBe(0);
+    const { stdout } = await project.run('show', await replacementOf(id));
+    expect(stdout).toContain('goal: "Greet someone." before, "Greet everyone." now');
+  });
+
   it('refuses before a passphrase is asked for', async () => {
     const { id } = await project.propose('greet', { name: 'Bob' });
     expectError('EDIT_EMPTY', await project.run('edit', id, '--arg', 'name=Bob'));
