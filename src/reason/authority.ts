@@ -147,7 +147,7 @@ export const authorityReasons = {
   EXECUTOR_UNKNOWN: [
     3344,
     'The key of this executor was not added by a human, or is not the one that claimed the run.',
-    'Run `keyturn executor add` on the host that runs it.',
+    'Look at `keyturn executor list`. A human adds a host with `keyturn executor add` on that host.',
   ],
   EXECUTOR_REVOKED: [
     3345,
@@ -223,7 +223,7 @@ export const authorityReasons = {
   STOP_NOT_DUE: [
     3364,
     'There is no run to stop: it has not begun, or it has ended.',
-    'Nothing was done. `keyturn show` says what became of it; `keyturn revoke` or `keyturn reject` keeps it from beginning.',
+    'Nothing was done. `keyturn show ID` says what became of an intent; `keyturn revoke` or `keyturn reject` keeps one from beginning.',
   ],
   INTENT_REPLACED: [
     3365,
