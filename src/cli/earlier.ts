@@ -1,6 +1,5 @@
 import { visible } from '../canonical/visible.ts';
-import type { Result } from '../keyturn.ts';
-import { differenceWords } from '../story/changes.ts';
+import { differenceWords, type Result } from '../keyturn.ts';
 import { type Field, fieldLines } from './fold.ts';
 import { painter } from './paint.ts';
 import type { Opened } from './project.ts';

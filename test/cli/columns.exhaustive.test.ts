@@ -183,7 +183,7 @@ describe.each([20, 30, 60, 79, 90])('on a terminal of %i columns no row goes bey
     requireNarrow(await shown(command === 'show' ? [command, id] : [command], columns));
   });
 
-  it('turn', async () => {
+  it('turn, before it asks', async () => {
     requireNarrow(await shown(['turn', id.slice(0, 8)], columns, 'n'));
   });
 });
