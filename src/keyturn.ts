@@ -268,6 +268,7 @@ export { copyStore, migrateStore } from './project/store.ts';
 export { explain, isReasonCode, type ReasonCode, Refusal, reasonCodes } from './refusal.ts';
 export { Rehearsal } from './store/rehearsal.ts';
 export type { ServiceState } from './store/store.ts';
+export { differenceWords } from './story/changes.ts';
 export { entrySentence } from './story/words.ts';
 export { type Fault, isRemark } from './tool/lint.ts';
 export { type Entry, type Signer, VERSION };

@@ -1,5 +1,5 @@
 import { visible } from '../canonical/visible.ts';
-import type { Result } from '../keyturn.ts';
+import { differenceWords, type Result } from '../keyturn.ts';
 import { type Field, fieldLines } from './fold.ts';
 import { painter } from './paint.ts';
 import type { Opened } from './project.ts';
@@ -45,15 +45,12 @@ function listed(label: string, differences: NonNullable<Earlier['differences']>)
   return [
     ...differences
       .slice(0, LISTED)
-      .map(({ what, before, now }): Field => [label, [['bold', visible(what)], wordsOf(before, now)]]),
+      .map(
+        ({ what, before, now }): Field => [
+          label,
+          [['bold', visible(what)], differenceWords(before, now, VALUE_CHARS)],
+        ],
+      ),
     ...(more > 0 ? [[label, `${more} more`] satisfies Field] : []),
   ];
-}
-
-function wordsOf(before: string | null, now: string | null): string {
-  if (before === null && now === null) return ': another one';
-  const [old, present] = [before, now].map((text) => (text === null ? 'nothing' : visible(text)));
-  const fits = old!.length <= VALUE_CHARS && present!.length <= VALUE_CHARS;
-  if (!fits || old === present) return ': another value';
-  return `: ${old} before, ${present} now`;
 }

@@ -5,11 +5,16 @@ import { type JsonObject, parseJson } from '../canonical/json.ts';
 import { visible } from '../canonical/visible.ts';
 import { runEditor } from '../keyturn.ts';
 import { limits } from '../limits.ts';
-import { refuse } from '../refusal.ts';
+import { explain, Refusal, refuse } from '../refusal.ts';
 import { readInput } from './input.ts';
+import { saysYes, tellAt } from './question.ts';
+import { atTerminal } from './terminal.ts';
 
-/** Gives a value to the editor of the person at the terminal, as JSON, and reads what they made of it. */
-export async function edited(value: JsonObject): Promise<JsonObject> {
+/**
+ * Gives a value to the editor of the person at the terminal, as JSON, and reads what they made of it. What `take` refuses as not valid
+ * can be edited again, as it was left.
+ */
+export async function edited<T>(value: JsonObject, take: (made: JsonObject) => Promise<T>): Promise<T> {
   const editor = process.env.VISUAL || process.env.EDITOR;
   if (!editor) refuse('USAGE', 'Say what changes with --arg, --plan or --goal, or set $EDITOR.');
   const terminal = openTerminal();
@@ -18,13 +23,28 @@ export async function edited(value: JsonObject): Promise<JsonObject> {
   const path = join(folder, 'edit.json');
   try {
     writeFileSync(path, textOf(value), { mode: 0o600, flag: 'wx' });
-    if (!(await runEditor(editor, path, terminal)))
-      refuse('CONFIRMATION_DECLINED', 'The editor ended with an error, so nothing was changed.');
-    return requireObject(parseJson(readInput(path, limits.json_bytes), limits.json_bytes));
+    for (let left = limits.tries - 1; ; left -= 1) {
+      if (!(await runEditor(editor, path, terminal)))
+        refuse('CONFIRMATION_DECLINED', 'The editor ended with an error, so nothing was changed.');
+      try {
+        return await take(requireObject(parseJson(readInput(path, limits.json_bytes), limits.json_bytes)));
+      } catch (error) {
+        if (left === 0 || !(await isEditedAgain(error))) throw error;
+      }
+    }
   } finally {
     closeSync(terminal);
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Asked where it is the text that is refused: what else stands against the act, no other text mends. */
+async function isEditedAgain(error: unknown): Promise<boolean> {
+  if (!(error instanceof Refusal) || explain(error.code).category !== 'VALIDATION_ERROR') return false;
+  return atTerminal((terminal) => {
+    tellAt(terminal, `${visible(error.message)} ${error.advice}`);
+    return saysYes(terminal, 'Edit it again? (y/n)');
+  });
 }
 
 function openTerminal(): number {

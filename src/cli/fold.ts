@@ -57,40 +57,55 @@ function spacesCounted(text: string): string {
 /**
  * One line as several, none wider than the terminal, each but the first behind a mark of its own in the margin: where a
  * long line of a diff goes on, it must not look like the next line of the file. Behind a space where there is one; only a word that
- * no row has room for is cut. All characters are kept, the space too.
+ * no row has room for is cut. All characters are kept, but for spaces at the very end that have no room.
  */
 export function folded(line: string, columns: number, hang = 2): string[] {
-  const margin = `${' '.repeat(hang - 2)}↪ `;
-  const width = Math.max(columns - 1, hang + 8);
+  const left = Math.max(2, Math.min(hang, Math.floor(columns / 2)));
+  const width = Math.max(columns - 1, left + 2);
+  const margin = `${' '.repeat(left - 2)}${MARK}`;
   const rows: string[] = [''];
   let used = 0;
+  let is_empty = false;
   const begin = () => {
     rows.push(margin);
-    used = hang;
+    used = left;
+    is_empty = true;
   };
   for (const [word] of line.matchAll(WORD)) {
     const tokens = word.match(TOKEN) ?? [];
     const needed = tokens.reduce((sum, token) => sum + widthOf(token), 0);
-    if (used > hang && used + needed > width && hang + needed <= width) begin();
+    // A space may take the last column: at the start of a row it would leave too little room for a word that just fits.
+    const room = word === ' ' ? width + 1 : width;
+    if (!is_empty && used > left && used + needed > room && left + needed <= width) begin();
     for (const token of tokens) {
       const taken = widthOf(token);
-      if (used + taken > width) begin();
+      if (taken > 0 && used + taken > room) begin();
       rows[rows.length - 1] += token;
       used += taken;
+      if (taken > 0 && token !== ' ') is_empty = false;
     }
   }
+  if (!is_empty) return rows;
+  const colours = rows.pop()!.match(COLOUR) ?? [];
+  rows[rows.length - 1] += colours.join('');
   return rows;
 }
 
-/** The same for several lines, where they are shown on a terminal. A table is laid out for it by then: what fits is left as it is. */
-export function foldedOn(stream: NodeJS.WriteStream, lines: readonly string[]): string[] {
-  if (!stream.isTTY) return [...lines];
-  const columns = stream.columns || COLUMNS;
-  return lines.flatMap((line) =>
-    line.replace(COLOUR, '').length <= columns ? [line] : folded(line, columns),
-  );
+/** A line for a terminal. What fits is left as it is: it was folded before, or is a row of a table. */
+export function fitted(line: string, columns: number): string[] {
+  // Where a table cuts a cell, it counts its mark as one column.
+  const shown = line.replace(COLOUR, '').replaceAll('…', '.');
+  return textWidth(shown) <= columns ? [line] : folded(line, columns);
 }
 
+/** The same for several lines, where they are shown on a terminal. */
+export function foldedOn(stream: NodeJS.WriteStream, lines: readonly string[]): string[] {
+  if (!stream.isTTY) return [...lines];
+  return lines.flatMap((line) => fitted(line, stream.columns || COLUMNS));
+}
+
+/** It stands where a row goes on. Each terminal shows it in one column. */
+const MARK = '↪ ';
 const COLOUR = /\x1b\[[0-9;]*m/g;
 const WORD = / |[^ ]+/g;
 // A colour of ours, which takes no room, or one character.
@@ -100,7 +115,7 @@ const TOKEN = /\x1b\[[0-9;]*m|[\s\S]/gu;
 export function widthOf(token: string): number {
   if (token.startsWith('\x1b')) return 0;
   if (token === '\t') return 8;
-  return (token.codePointAt(0) as number) < 0x1100 ? 1 : 2;
+  return token === MARK[0] || (token.codePointAt(0) as number) < 0x1100 ? 1 : 2;
 }
 
 export function textWidth(text: string): number {

@@ -12,10 +12,11 @@ import {
   requirePassphrase,
   type Signer,
 } from '../keyturn.ts';
-import { refuse } from '../refusal.ts';
+import { limits } from '../limits.ts';
+import { explain, refuse } from '../refusal.ts';
 import { showAll } from './pager.ts';
 import type { Opened } from './project.ts';
-import { withTries } from './question.ts';
+import { tellAt, withTries } from './question.ts';
 import { atTerminal, type Terminal } from './terminal.ts';
 
 /** The human who acts: the one that was named, or the only one whose key is here. */
@@ -160,6 +161,8 @@ export async function newKey(
 
 /** A new passphrase, typed twice. One that is weak, or typed differently the second time, can be chosen again. */
 export function newPassphrase(terminal: Terminal, name: string, at: string): Promise<Buffer> {
+  const rule = `A passphrase has at least ${limits.passphrase_chars_min} characters. ${explain('PASSPHRASE_WEAK').advice}`;
+  tellAt(terminal, rule);
   return withTries(terminal, ['PASSPHRASE_WEAK', 'PASSPHRASE_DIFFERS'], () =>
     choosePassphrase(terminal, name, at),
   );

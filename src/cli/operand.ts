@@ -12,7 +12,11 @@ export function requireId({ operands: [id = ''] }: Call): string {
 }
 
 export function requireTyped(id: string): string {
-  if (!isIdBeginning(id)) refuse('ID_MALFORMED');
+  if (!isIdBeginning(id))
+    refuse(
+      'ID_MALFORMED',
+      'An id is a lower-case UUID of 36 characters. At least its first 4 have to be typed.',
+    );
   return id;
 }
 

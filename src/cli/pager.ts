@@ -1,5 +1,5 @@
 import { Refusal, refuse } from '../refusal.ts';
-import { folded } from './fold.ts';
+import { fitted } from './fold.ts';
 import { atTerminal, hasTerminal, type Terminal } from './terminal.ts';
 import { isControllingTerminal } from './tty.ts';
 
@@ -52,7 +52,7 @@ export async function pageThrough(lines: readonly string[]): Promise<boolean> {
     await atTerminal((terminal) =>
       showAll(
         terminal,
-        lines.flatMap((line) => folded(line, terminal.columns)),
+        lines.flatMap((line) => fitted(line, terminal.columns)),
       ),
     );
   } catch (error) {

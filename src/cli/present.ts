@@ -1,4 +1,4 @@
-import { folded } from './fold.ts';
+import { fitted } from './fold.ts';
 import { showAll } from './pager.ts';
 import { say } from './say.ts';
 import type { Terminal } from './terminal.ts';
@@ -19,7 +19,7 @@ export async function present(
   lines: readonly string[],
   { json, more = [], abort }: Presenting,
 ): Promise<void> {
-  const shown = lines.flatMap((line) => folded(line, terminal.columns));
+  const shown = lines.flatMap((line) => fitted(line, terminal.columns));
   const there = !json && terminal.shows_stdout;
   if (!json) say(1, there ? shown : lines);
   await showAll(terminal, [...(there ? [] : shown), ...more], abort);

@@ -84,8 +84,14 @@ function optionOf({ flags, about, required, many, may_be_empty, choices }: Optio
     if (many) return [...((before as string[] | undefined) ?? []), value];
     // The last of two would win in silence, and the caller did not mean both.
     if (before !== undefined) refuse('USAGE', `The option ${option.long} is given twice.`);
-    return parse ? parse(value, undefined) : value;
+    return parse ? parse(choiceMeant(choices, value), undefined) : value;
   });
+}
+
+/** As a screen shows it or as the help does: in any case, with a space, a hyphen or an underscore. */
+function choiceMeant(choices: readonly string[] = [], typed: string): string {
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[ _]/g, '-');
+  return choices.find((one) => plain(one) === plain(typed)) ?? typed;
 }
 
 /** A command that is only for the host takes --service and refuses it with a reason, but does not offer it. */

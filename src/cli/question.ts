@@ -1,10 +1,20 @@
 import { limits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
+import { fitted } from './fold.ts';
 import type { Terminal } from './terminal.ts';
+
+/** A line at the terminal of the person who answers, folded as it fits. */
+export function tellAt(terminal: Pick<Terminal, 'write' | 'columns'>, line: string): void {
+  terminal.write(
+    fitted(line, terminal.columns)
+      .map((row) => `${row}\n`)
+      .join(''),
+  );
+}
 
 /** Asks a few times at most, where it is one of these that is refused. */
 export async function withTries<T>(
-  terminal: Pick<Terminal, 'write'>,
+  terminal: Pick<Terminal, 'write' | 'columns'>,
   again: readonly ReasonCode[],
   ask: () => Promise<T>,
 ): Promise<T> {
@@ -13,7 +23,7 @@ export async function withTries<T>(
       return await ask();
     } catch (error) {
       if (!(error instanceof Refusal && again.includes(error.code)) || left === 0) throw error;
-      terminal.write(`${error.message} ${error.advice}\n`);
+      tellAt(terminal, `${error.message} ${error.advice}`);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalText } from '../canonical/json.ts';
 import type { FixedEffect, ToolBound, ToolEffect } from '../tool/effect.ts';
+import { undoCall } from '../tool/undo.ts';
 import {
   type Alarm,
   derived,
@@ -178,20 +179,16 @@ const FIELDS: { readonly [K in keyof FixedEffect]: (effect: FixedEffect) => Line
   executor: ({ executor }) =>
     executor === null ? [] : [line('Executor', [derived('only one called '), registry(executor)])],
   undo: ({ undo }) => [line('Undo', [registry(undo)], undo === 'none' ? 'alarm' : 'plain')],
-  undone_by: ({ undone_by }) =>
-    undone_by === null
-      ? []
-      : [
-          line('Undone by', [
-            registry(undone_by.tool),
-            ...Object.entries(undone_by.arguments).flatMap(([name, value]) => [
-              derived(' '),
-              registry(name),
-              derived(' = '),
-              valued(value, 'registry'),
-            ]),
-          ]),
-        ],
+  undone_by: (effect) => {
+    // What a simulation is bound to has no arguments yet: there the declaration is shown.
+    const call = 'arguments' in effect ? undoCall(effect as ToolEffect) : effect.undone_by;
+    if (call === null) return [];
+    const given = Object.entries(call.arguments).flatMap(([name, value]) => {
+      const is_fixed = JSON.stringify(value) === JSON.stringify(effect.undone_by?.arguments[name]);
+      return [derived(' '), registry(name), derived(' = '), valued(value, is_fixed ? 'registry' : 'agent')];
+    });
+    return [line('Undone by', [registry(call.tool), ...given])];
+  },
   timeout_ms: (effect) => [line('Limits', [registry(limitWords(effect))])],
   limits: () => [],
   stdout_bytes: ({ stdout_bytes, stderr_bytes }) => [

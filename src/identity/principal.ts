@@ -167,7 +167,11 @@ export function requireCredential(principal: Principal, key: string): Credential
 /** The one key that a principal has. Which one of several is meant is not guessed. */
 export function onlyKeyOf(principal: Principal): string {
   const [only, ...others] = activeCredentials(principal);
-  if (!only) refuse('KEY_FILE_INVALID', `"${principal.name}" has no key.`);
+  if (!only)
+    refuse(
+      'CREDENTIAL_UNKNOWN',
+      `"${principal.name}" was enrolled without a key, and can get none. Enrol an agent of another name: keyturn identity add NAME --agent --key-out FILE.`,
+    );
   if (others.length > 0) refuse('CREDENTIAL_AMBIGUOUS', `"${principal.name}" has several keys.`);
   return only.public_key;
 }

@@ -115,7 +115,7 @@ export const draftSchema = z
     /** The same key with the same request is the same intent, however often it is sent. Long enough that others cannot guess it. */
     idempotency_key: z
       .string()
-      .regex(/^[\x21-\x7e]{16,255}$/)
+      .regex(/^[\x21-\x7e]{16,255}$/, 'is not 16 to 255 visible ASCII characters')
       .optional(),
   })
   .refine(({ intent_id, idempotency_key }) => intent_id === undefined || idempotency_key === undefined, {

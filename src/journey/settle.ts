@@ -84,7 +84,7 @@ export interface RetryRequest {
   readonly intent_id: string;
   readonly reason: string;
   readonly signer: Signer;
-  /** Another tool that the frozen intent names, instead of the one that failed. */
+  /** Another tool that the approved intent names, instead of the one that failed. */
   readonly alternate?: string;
 }
 

@@ -23,8 +23,9 @@ export async function withdraw(
   const { origin, store } = context;
   const { hash, proposer } = await requireIntent(context, intent_id);
   const receipt = shown ?? (is_proposer && !signer ? context.own_receipt(intent_id) : null);
-  if ((receipt !== null) === (signer !== undefined))
-    refuse('RECEIPT_INVALID', 'Show the receipt of the proposal, or sign with the key of its proposer.');
+  if (receipt === null && signer === undefined) refuse('RECEIPT_INVALID');
+  if (receipt !== null && signer !== undefined)
+    refuse('RECEIPT_INVALID', 'A receipt was shown and a key was used: one of them is enough.');
   if (signer && signer.name !== proposer)
     refuse('RECEIPT_INVALID', `It is "${proposer}" who proposed it, not "${signer.name}".`);
   const proof = signer

@@ -147,7 +147,7 @@ export const authorityReasons = {
   EXECUTOR_UNKNOWN: [
     3344,
     'The key of this executor was not added by a human, or is not the one that claimed the run.',
-    'Run `keyturn executor add` on the host that runs it.',
+    'Look at `keyturn executor list`. A human adds a host with `keyturn executor add` on that host.',
   ],
   EXECUTOR_REVOKED: [
     3345,
@@ -202,7 +202,7 @@ export const authorityReasons = {
   CONTROL_KEY_UNKNOWN: [3359, 'The ledger knows no such control key.', 'Look at `keyturn control list`.'],
   ACTION_NOT_REQUESTED: [
     3360,
-    'The frozen intent does not request this action.',
+    'The approved intent does not request this action.',
     'Propose a new intent that requests it.',
   ],
   ACTION_PROHIBITED: [
@@ -212,7 +212,7 @@ export const authorityReasons = {
   ],
   ALTERNATE_NOT_NAMED: [
     3362,
-    'The frozen intent does not name this alternate tool.',
+    'The approved intent does not name this alternate tool.',
     'Propose a new intent that names it.',
   ],
   RUN_STOPPED: [
@@ -223,7 +223,7 @@ export const authorityReasons = {
   STOP_NOT_DUE: [
     3364,
     'There is no run to stop: it has not begun, or it has ended.',
-    'Nothing was done. `keyturn show` says what became of it; `keyturn revoke` or `keyturn reject` keeps it from beginning.',
+    'Nothing was done. `keyturn show ID` says what became of an intent; `keyturn revoke` or `keyturn reject` keeps one from beginning.',
   ],
   INTENT_REPLACED: [
     3365,

@@ -139,6 +139,11 @@ export const dependencyReasons = {
     'Stop what uses it, or name another one with --port and --host.',
   ],
   WAIT_OVER: [4034, 'It has not come that far yet.', 'Ask again.'],
+  CLOCK_FITS: [
+    4035,
+    'The clock fits the ledger. There is nothing to accept.',
+    'Nothing was done. `keyturn status` shows when a clock does not fit.',
+  ],
   DEPENDENCY_FAILED: [4100, 'An action that this one depends on failed.', 'Correct the action that failed.'],
   DEPENDENCY_NOT_COMPLETED: [
     4101,

@@ -65,7 +65,7 @@ export const fileSystemReasons = {
   OBJECT_MISSING: [
     2026,
     'An object that an entry names is not there: it was erased, removed by gc, or lost.',
-    'The ledger still proves its digest. What needs its content can no longer be done.',
+    'See with `keyturn show` which objects an intent has. Where one is gone, the ledger still proves its digest, and what needs its content can no longer be done.',
   ],
   OBJECT_CORRUPT: [
     2027,

@@ -39,8 +39,8 @@ export const validationReasons = {
   USAGE: [1011, 'The command line is not one that Keyturn knows.', 'Run the command with --help.'],
   ID_MALFORMED: [
     1020,
-    'The id is not a lower-case UUID of 36 characters, nor the beginning of one.',
-    'Copy the id as it was printed; most commands take its first 4 or more characters, too.',
+    'The id is not a lower-case UUID of 36 characters.',
+    'Copy the id as it was printed, all of it. For its first 4 or more characters `ids.find` knows the whole.',
   ],
   HASH_MALFORMED: [
     1021,
@@ -55,7 +55,7 @@ export const validationReasons = {
   TIME_MALFORMED: [
     1023,
     'The time or duration cannot be read.',
-    'Write a time as 2026-01-15T12:00:00.000Z and a duration as 30s, 15m, 2h or 7d.',
+    'Write a time as 2026-01-15T12:00:00.000Z and a duration as 30s, 15m, 2h or 7d, within the bound that is named.',
   ],
   INTENT_EMPTY: [1030, 'The intent has no text.', 'Say what is wanted.'],
   INTENT_NOT_FOUND: [1031, 'There is no intent with this id.', 'Run `keyturn list` to see the intents.'],

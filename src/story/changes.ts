@@ -6,7 +6,10 @@ import { limits } from '../limits.ts';
 export function changesBetween(before: Envelope, after: Envelope): string[] {
   const [old, now] = [leavesOf(before), leavesOf(after)];
   const places = [...new Set([...old.keys(), ...now.keys()])].filter((key) => old.get(key) !== now.get(key));
-  const lines = places.map((key) => `${visible(key)}: ${shown(old.get(key))} -> ${shown(now.get(key))}`);
+  const lines = places.map((key) => {
+    const words = differenceWords(old.get(key) ?? null, now.get(key) ?? null, limits.told_value_chars);
+    return `${visible(nameOf(key))}${words}`;
+  });
   return lines.length > limits.told_changes
     ? [...lines.slice(0, limits.told_changes), `and ${lines.length - limits.told_changes} more`]
     : lines;
@@ -33,7 +36,22 @@ function collect(value: unknown, place: string, leaves: Map<string, string>): vo
   } else leaves.set(place, JSON.stringify(value));
 }
 
-function shown(text: string | undefined): string {
-  if (text === undefined) return 'nothing';
-  return visible(text.length > limits.told_value_chars ? `${text.slice(0, limits.told_value_chars)}…` : text);
+/** The words of the screens that ask: an argument by its name alone. */
+function nameOf(place: string): string {
+  return NAMES[place] ?? place.replace(/^effect\.arguments\./, '');
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  declared_goal: 'goal',
+  issuer: 'asked by',
+  'effect.tool': 'what runs',
+};
+
+/** How a difference goes on behind its name. Each value is JSON, and null where there is none; one with more characters is not shown. */
+export function differenceWords(before: string | null, now: string | null, chars: number): string {
+  if (before === null && now === null) return ': another one';
+  const [old, present] = [before, now].map((text) => (text === null ? 'nothing' : visible(text)));
+  const fits = old!.length <= chars && present!.length <= chars;
+  if (!fits || old === present) return ': another value';
+  return `: ${old} before, ${present} now`;
 }

@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { counted } from '../canonical/counted.ts';
 import type { Json } from '../canonical/json.ts';
 import { parseJson } from '../canonical/json.ts';
 import { limits } from '../limits.ts';
@@ -89,8 +90,12 @@ function checkNumber(name: string, parameter: Parameter, value: Json): number {
   if (parameter.type === 'integer' && !Number.isSafeInteger(value)) invalid(name, 'is not a whole number');
   if (parameter.min !== undefined && value < parameter.min) invalid(name, `is less than ${parameter.min}`);
   if (parameter.max !== undefined && value > parameter.max) invalid(name, `is more than ${parameter.max}`);
-  if (parameter.enum && !parameter.enum.includes(value)) invalid(name, 'is not one of the allowed values');
+  requireOneOf(name, parameter, value);
   return value;
+}
+
+function requireOneOf(name: string, { enum: choices }: Parameter, value: string | number): void {
+  if (choices && !choices.includes(value)) invalid(name, `is none of: ${choices.join(', ')}`);
 }
 
 function requireAtMost(name: string, length: number, most: number, of: string): void {
@@ -101,12 +106,13 @@ function checkText(name: string, parameter: Parameter, value: Json): string {
   if (typeof value !== 'string') invalid(name, 'is not text');
   // The length comes first: it bounds the work of everything after it, the pattern included.
   requireAtMost(name, value.length, parameter.max_length ?? limits.argument_chars_default, 'characters');
-  if (value.length < (parameter.min_length ?? 0)) invalid(name, 'is too short');
+  const least = parameter.min_length ?? 0;
+  if (value.length < least) invalid(name, `has fewer than ${counted(least, 'character')}`);
   refuseDeceptive(name, value, parameter.multiline);
   if (parameter.type === 'path') requirePlainPath(name, value);
-  if (parameter.enum && !parameter.enum.includes(value)) invalid(name, 'is not one of the allowed values');
+  requireOneOf(name, parameter, value);
   if (parameter.pattern !== undefined && !wholeMatch(parameter.pattern)(value)) {
-    invalid(name, 'does not match its pattern');
+    invalid(name, `does not match the pattern ${parameter.pattern}`);
   }
   return value;
 }

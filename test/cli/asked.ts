@@ -8,7 +8,7 @@ export const ASKED: Readonly<Record<string, readonly [code: string, words: strin
   'credential add': ['NO_TERMINAL', '--label spare --reason test'],
   'credential list': ['OK', ''],
   'credential revoke': ['CREDENTIAL_UNKNOWN', 'alice spare --reason test'],
-  'delegation add': ['KEY_FILE_INVALID', 'bot --action tool:greet --ttl 1h --reason test'],
+  'delegation add': ['CREDENTIAL_UNKNOWN', 'bot --action tool:greet --ttl 1h --reason test'],
   'delegation list': ['OK', ''],
   'delegation revoke': ['DELEGATION_UNKNOWN', 'NONE --reason test'],
   doctor: ['OK', ''],

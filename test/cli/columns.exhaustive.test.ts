@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { textWidth } from '../../src/cli/fold.ts';
 import { Keyturn } from '../../src/keyturn.ts';
 import { freshSigner } from '../support/keys.ts';
 import { inTerminal } from '../support/pty.ts';
@@ -166,5 +167,23 @@ describe('on a terminal of 20 columns', () => {
     const text = bare((await shown(['turn', id.slice(0, 8)], 20, 'n')).join(''));
     for (const words of [GOAL, id, '/usr/bin/printf %s hello', 'Asked by', 'NO UNDO'])
       expect(text).toContain(bare(words));
+  });
+});
+
+describe.each([20, 30, 60, 79, 90])('on a terminal of %i columns no row goes beyond the edge', (columns) => {
+  /** A command to copy stays whole, and behind a question stands what was typed. */
+  const requireNarrow = (rows: readonly string[]) => {
+    for (const row of rows.map((one) => one.replaceAll('\r', ''))) {
+      if (!/(^|: +)keyturn |\(y\/n\)/.test(row)) expect(textWidth(row), row).toBeLessThanOrEqual(columns);
+      expect(row).not.toMatch(/^ *↪ *$/);
+    }
+  };
+
+  it.each(['show', 'list', 'status'])('%s', async (command) => {
+    requireNarrow(await shown(command === 'show' ? [command, id] : [command], columns));
+  });
+
+  it('turn, before it asks', async () => {
+    requireNarrow(await shown(['turn', id.slice(0, 8)], columns, 'n'));
   });
 });

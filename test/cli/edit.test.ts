@@ -30,6 +30,22 @@ describe('edit', () => {
     expectError('INTENT_REPLACED', await project.run('approve', id));
   });
 
+  it('has the same words for what changed wherever they are read', async () => {
+    const { id } = await project.propose('greet', { name: 'Bob' }, 'Greet Bob.');
+    await project.talk(['edit', id, '--arg', 'name=Eve', '--goal', 'Greet Eve.'], ALICE);
+    const made = await replacementOf(id);
+    const { screen } = await project.talk(['turn', made], ['(y/n)', 'n']);
+    const { stdout } = await project.run('show', made);
+    for (const words of [
+      'asked by: "bot" before, "alice" now',
+      'goal: "Greet Bob." before, "Greet Eve." now',
+      'name: "Bob" before, "Eve" now',
+    ]) {
+      expect(screen.replaceAll(/\x1b\[\d*m/g, '')).toMatch(new RegExp(`^Changed: +${words}`, 'm'));
+      expect(stdout).toContain(`Changed: ${words}\n`);
+    }
+  });
+
   it('opens $EDITOR on the request, away from the lines that an editor obeys', async () => {
     const { id } = await project.propose(
       'greet',
@@ -54,6 +70,24 @@ describe('edit', () => {
     const shown = await project.run('show', await replacementOf(id));
     expect(shown.stdout).toContain('local variables:');
     expect(shown.stdout).toContain('Zoe');
+  });
+
+  it('gives a text that is refused to $EDITOR again, as it was left', async () => {
+    const { id } = await project.propose('greet', { name: 'Bob' }, 'Greet someone.');
+    const editor = join(folder, 'editor-twice');
+    // The first time a goal of the right kind and an argument that the tool does not take; then only that is mended.
+    writeFileSync(
+      editor,
+      `#!/bin/sh\nif grep -q '"names"' "$1"; then sed -i 's/"names"/"name"/' "$1"\n` +
+        `else sed -i 's/"name"/"names"/; s/someone/everyone/' "$1"; fi\n`,
+    );
+    chmodSync(editor, 0o755);
+    const at = { cwd: folder, env: { EDITOR: editor } };
+    const left = await talkAt(at, ['edit', id], ['Edit it again? (y/n)', 'n']);
+    expect(left.stderr).toContain('(ARGUMENT_UNKNOWN ');
+    expect((await talkAt(at, ['edit', id], ['Edit it again? (y/n)', 'y'], ALICE)).code).toBe(0);
+    const { stdout } = await project.run('show', await replacementOf(id));
+    expect(stdout).toContain('goal: "Greet someone." before, "Greet everyone." now');
   });
 
   it('refuses before a passphrase is asked for', async () => {

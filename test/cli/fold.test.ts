@@ -1,7 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { type Field, fieldLines, folded } from '../../src/cli/fold.ts';
+import { type Field, fieldLines, fitted, folded, textWidth } from '../../src/cli/fold.ts';
 import { painter } from '../../src/cli/paint.ts';
+import { table } from '../../src/cli/table.ts';
 
 const drawing = { paint: painter(false), columns: 60 };
 const painted = { ...drawing, paint: painter(true) };
@@ -34,7 +35,7 @@ describe('a screen that a person decides at', () => {
         stripVTControlCharacters,
       )) {
         expect(line).toMatch(/^(Why: {5}|Sandbox: NONE$| {7}↪ )/);
-        expect(width(line)).toBeLessThan(60);
+        expect(width(line.replace(/ $/, ''))).toBeLessThan(60);
       }
     }
   });
@@ -63,13 +64,50 @@ describe('a screen that a person decides at', () => {
         const bare = rows.map((row, i) => (i === 0 ? row : row.slice(margin.length)));
         expect(bare.join('')).toBe(line);
         for (const [i, row] of rows.entries()) {
-          expect(width(stripVTControlCharacters(row))).toBeLessThan(Math.max(columns, hang + 10));
+          expect(width(stripVTControlCharacters(row).replace(/ $/, ''))).toBeLessThan(columns);
           const next = rows[i + 1] === undefined ? null : bare[i + 1]!;
           if (next === null || bare[i]!.endsWith(' ') || next.startsWith(' ')) continue;
           const word = `${/[^ ]*$/.exec(bare[i]!)![0]}${/^[^ ]*/.exec(bare.slice(i + 1).join(''))![0]}`;
           expect(width(stripVTControlCharacters(word)), word).toBeGreaterThan(columns - 1 - hang);
         }
       }
+  });
+
+  it.each([20, 30, 60, 79, 90])(
+    'at %i columns no row is wider than the terminal or holds only the mark',
+    (columns) => {
+      for (const length of [1, 7, 18, 19, 20, 57, 58, 59, 60, 76, 77, 78, 79, 88, 170])
+        for (const hang of [2, 4, 9, 13, 40]) {
+          const word = 'w'.repeat(length);
+          for (const line of [
+            word,
+            `${word} ${word} ${word}`,
+            `Protected: ${word}  ${word} `,
+            `a ${word} b ${word}`,
+          ]) {
+            for (const row of [
+              ...folded(line, columns, hang),
+              ...fieldLines([['Asked by', line]], { ...drawing, columns }),
+            ]) {
+              expect(textWidth(row), row).toBeLessThanOrEqual(columns);
+              expect(row, line).not.toMatch(/^ *↪ *$/);
+            }
+          }
+        }
+    },
+  );
+
+  it.each([20, 30, 60, 72, 79, 90])('at %i columns what is folded is folded once', (columns) => {
+    const goal =
+      'Count the lines of the log, so that the person who reads it tomorrow sees at once what happens. '.repeat(
+        2,
+      );
+    const rows = [
+      ...fieldLines([['Why', goal]], { ...painted, columns }),
+      ...folded(painter(true)('alarm', goal), columns, 9),
+      ...table(['NAME', 'WHAT'], [['a name', goal]], { columns, prose: true }),
+    ];
+    expect(rows.flatMap((row) => fitted(row, columns))).toEqual(rows);
   });
 
   it('nothing is lost in the folding, and colours take no room', () => {

@@ -36,7 +36,9 @@ describe('freeze', () => {
 
     const checked = await scene.run('check', intent.id, intent.hash);
     expect(checked.stdout).toBe('[ERROR] Frozen\n');
-    expect(checked.stderr).toMatch(/^FROZEN: Everything is frozen since \S+Z, by alice: incident 12 /);
+    expect(checked.stderr).toMatch(
+      /^FROZEN: Everything is frozen since \S+Z, by alice: incident 12\. A human /,
+    );
     const run = await scene.run('run', intent.id, intent.hash);
     expect(run.stdout).toMatch(/^\[ERROR\] Frozen\n\[ERROR\] Execution not eligible\n/);
     expect(run.stderr).toMatch(/^FROZEN: /);

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keyturn } from '../support/pty.ts';
+import { inTerminal, keyturn } from '../support/pty.ts';
 import { scratch } from '../support/scratch.ts';
 import { expectError, PASSPHRASE, talkAt } from './project.ts';
 
@@ -26,6 +26,19 @@ describe('init', () => {
     const again = await talkAt({ cwd }, ['init', '--name', 'ada']);
     expectError('PROJECT_EXISTS', again);
     expect(await keyturn(['list'], { cwd })).toEqual({ code: 0, stdout: 'No intents.\n', stderr: '' });
+  });
+
+  it('says the rule before the first passphrase, and cuts no word of what it says', async () => {
+    const cwd = scratch();
+    const session = inTerminal(['init', '--name', 'ada'], { cwd, columns: 60 });
+    await session.expect('New passphrase for ada: ');
+    expect(session.text.replaceAll(/\s*↪ |\r?\n/g, ' ')).toContain('at least 12 characters');
+    session.type('short');
+    await session.expect('fewer than 12 characters');
+    await session.expect('New passphrase for ada: ');
+    for (const row of session.text.split('\n')) expect(row.trimEnd().length, row).toBeLessThanOrEqual(60);
+    session.kill();
+    await session.exited;
   });
 
   it('without a terminal there is nobody to ask, whatever comes on standard input', async () => {

@@ -62,10 +62,10 @@ const REFUSED: Readonly<Record<string, readonly (readonly [code: string, words: 
   'credential revoke': [['CREDENTIAL_UNKNOWN', 'alice spare --reason test']],
   'delegation add': [
     ['PRINCIPAL_UNKNOWN', 'missing --action tool:greet --ttl 1h --reason test'],
-    ['KEY_FILE_INVALID', 'bot --action tool:greet --ttl 1h --reason test'],
+    ['CREDENTIAL_UNKNOWN', 'bot --action tool:greet --ttl 1h --reason test'],
   ],
   'delegation revoke': [['DELEGATION_UNKNOWN', 'NONE --reason test']],
-  'clock accept': [['USAGE', '--reason test']],
+  'clock accept': [['CLOCK_FITS', '--reason test']],
   propose: [
     ['TOOL_UNKNOWN', '--tool missing --by alice --sign'],
     ['ARGUMENT_INVALID', '--tool wait --arg seconds=99 --by alice --sign'],

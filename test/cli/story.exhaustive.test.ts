@@ -77,7 +77,7 @@ describe('show', () => {
 
   it('in JSON each fact has its words and the decision of the policies', async () => {
     const { result } = answerOf(await scene.run('show', replacing.id, '--json')) as never as Shown;
-    expect(result.changes).toContain('effect.arguments.name: "Ada" -> "Eve"');
+    expect(result.changes).toContain('name: "Ada" before, "Eve" now');
     const granted = result.story.find(({ kind }) => kind === 'capability.issued')!;
     expect(granted.decision).toMatchObject({
       allowed: true,

@@ -23,7 +23,7 @@ describe('tool list', () => {
     const { code, stdout } = await project.run('tool', 'list');
     expect(code).toBe(0);
     expect(stdout).toContain('greet  Prints a greeting.\n  /usr/bin/printf, undo none\n');
-    expect(stdout).toContain('  --arg name=…  string: Who is greeted.\n');
+    expect(stdout).toContain('  --arg name=…  string, at most 5000 characters: Who is greeted.\n');
     expect(stdout).toContain('  /usr/bin/printf, undo compensating, NO SANDBOX\n');
     expect(stdout).toContain('  --arg loud=…  boolean, optional\n');
   });

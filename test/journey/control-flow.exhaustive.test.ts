@@ -196,7 +196,7 @@ describe('F2: the capability is denied', () => {
     await expectRefusal('POLICY_NO_PERMIT', () => p.keyturn.intents.approve({ ...intent, signer: p.ada }));
   });
 
-  it('for an action that the frozen intent does not request', async () => {
+  it('for an action that the approved intent does not request', async () => {
     const p = await authority();
     const intent = await proposeSay(p);
     await p.keyturn.intents.approve({ ...intent, signer: p.ada });
@@ -319,7 +319,7 @@ describe('F4: the tool fails', () => {
     ).toEqual([1, 2]);
   });
 
-  it('an alternate tool runs only if the frozen intent names it, after a failure, with a new capability', async () => {
+  it('an alternate tool runs only if the approved intent names it, after a failure, with a new capability', async () => {
     const p = await authority();
     const alternates = [{ kind: 'tool', tool: 'say', arguments: { word: 'plan B' } }];
     const requested_actions = ['tool:fail', 'tool:say'];

@@ -122,7 +122,7 @@ describe('a delegation that a human signed', () => {
     await agent(p, 'helper');
     await p.keyturn.people.enrol({ name: 'mute', principal: 'agent', public_key: null, signer: p.ada });
     await expectRefusal('NOT_HUMAN', () => delegated(p, 'helper', { signer: scout }));
-    await expectRefusal('KEY_FILE_INVALID', () => delegated(p, 'mute'));
+    await expectRefusal('CREDENTIAL_UNKNOWN', () => delegated(p, 'mute'));
     await expectRefusal('TIME_MALFORMED', () => delegated(p, 'helper', { ttl_s: 400 * DAY_S }));
     await expectRefusal('DELEGATION_EXPIRED', () => delegated(p, 'helper', { ttl_s: -1 }));
   });

@@ -64,6 +64,18 @@ describe('arguments are refused', () => {
     await expectRefusal('ARGUMENT_MISSING', () => build(['{v}'], { v: { type: 'string' } }, {}));
   });
 
+  it.each<[string, object, Json]>([
+    ['the pattern [a-z]{2,4}', { type: 'string', pattern: '[a-z]{2,4}' }, 'A'],
+    ['fewer than 3 characters', { type: 'string', min_length: 3 }, 'a'],
+    ['none of: red, green', { type: 'string', enum: ['red', 'green'] }, 'blue'],
+    ['none of: 1, 2', { type: 'integer', enum: [1, 2] }, 3],
+  ])('with the constraint in the message: %s', async (words, parameter, value) => {
+    const refusal = await expectRefusal('ARGUMENT_INVALID', () =>
+      build(['{v}'], { v: parameter }, { v: value }),
+    );
+    expect(refusal.message).toContain(words);
+  });
+
   it.each(['w', '__proto__', 'constructor', 'V'])('when there is no parameter %s', async (name) => {
     const given = JSON.parse(`{"v":"x","${name}":"y"}`);
     await expectRefusal('ARGUMENT_UNKNOWN', () => build(['{v}'], { v: { type: 'string' } }, given));

@@ -9,9 +9,7 @@ import { writing } from '../project.ts';
 export function accept(call: Call): Promise<Answer> {
   const reason = call.options.reason!;
   return writing(call, async (keyturn) => {
-    const { words } =
-      (await keyturn.system.status()).clock ??
-      refuse('USAGE', 'The clock fits the ledger. There is nothing to accept.');
+    const { words } = (await keyturn.system.status()).clock ?? refuse('CLOCK_FITS');
     const name = await whoActs(keyturn, call.options.as);
     const result = await actAs(
       keyturn,

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { type JsonObject, parseJson } from '../../canonical/json.ts';
 import { visible } from '../../canonical/visible.ts';
 import {
-  activeCredentials,
   type Delegation,
   onlyKeyOf,
   parseDuration,
@@ -95,8 +94,6 @@ async function keyOf(keyturn: Opened, name: string): Promise<string> {
   const found = (await keyturn.people.list()).principals.find((principal) => principal.name === name);
   if (!found) refuse('PRINCIPAL_UNKNOWN', `"${visible(name)}" is not enrolled.`);
   if (found.status === 'revoked') refuse('KEY_REVOKED', `"${name}" was revoked.`);
-  if (activeCredentials(found).length === 0)
-    refuse('KEY_FILE_INVALID', `"${name}" has no key. Enrol one with --key-out.`);
   return onlyKeyOf(found);
 }
 

@@ -4,7 +4,7 @@ import { parseDuration, type Request, type Result } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
 import type { Answer, Call, Options } from '../answer.ts';
 import { edited } from '../editor.ts';
-import { actAs, whoActs } from '../human.ts';
+import { actAs, possible, whoActs } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { nextAt, type Opened, writing } from '../project.ts';
 import { fields } from '../table.ts';
@@ -22,11 +22,14 @@ export function edit(call: Call): Promise<Answer> {
     const intent_id = await meantBy(keyturn, 'intent', typed);
     const name = await whoActs(keyturn, as);
     const seen = await keyturn.intents.review({ intent_id });
-    const request: Edit = {
+    const requestOf = (changes: Changes): Edit => ({
       intent_id,
-      ...(await changesIn(keyturn, seen, call.options)),
+      ...changes,
       ...(ttl_s !== null && { expiry: new Date(Date.now() + ttl_s * 1000).toISOString() }),
-    };
+    });
+    const rehearse = (changes: Changes) =>
+      possible(keyturn, name, (signer) => keyturn.intents.edit({ ...requestOf(changes), signer }));
+    const request = requestOf(await changesIn(keyturn, seen, call.options, rehearse));
     const { tool, proposer } = seen.intent;
     const result = await actAs(
       keyturn,
@@ -44,9 +47,14 @@ type Review = Result<'intents.review'>;
 type Edit = Omit<Request<'intents.edit'>, 'signer'>;
 type Changes = Pick<Edit, 'arguments' | 'plan' | 'declared_goal'>;
 
-async function changesIn(keyturn: Opened, seen: Review, options: Options): Promise<Changes> {
+async function changesIn(
+  keyturn: Opened,
+  seen: Review,
+  options: Options,
+  rehearse: (changes: Changes) => Promise<unknown>,
+): Promise<Changes> {
   const { arg, plan, goal } = options;
-  if ([arg, plan, goal].every((one) => one === undefined)) return inEditor(seen);
+  if ([arg, plan, goal].every((one) => one === undefined)) return inEditor(seen, rehearse);
   return {
     ...(arg !== undefined && { arguments: await argumentsWith(keyturn, seen, arg) }),
     ...(plan !== undefined && { plan: await planIn(keyturn, plan, options) }),
@@ -64,13 +72,24 @@ async function argumentsWith(keyturn: Opened, { envelope: { effect } }: Review, 
   return { ...effect.arguments, ...changed } as NonNullable<Edit['arguments']>;
 }
 
-/** Whatever else is in it was written there by hand, and is refused rather than left out. */
-async function inEditor({ envelope: { declared_goal, effect } }: Review): Promise<Changes> {
+/** What would be refused is found out while the text is there to be mended. */
+function inEditor(
+  { envelope: { declared_goal, effect } }: Review,
+  rehearse: (changes: Changes) => Promise<unknown>,
+): Promise<Changes> {
   const given: JsonObject =
     effect.kind === 'plan'
       ? { declared_goal, plan: effect.plan, config: effect.config }
       : { declared_goal, arguments: effect.arguments };
-  const made = await edited(given);
+  return edited(given, async (made) => {
+    const changes = changesMade(made, given, effect);
+    await rehearse(changes);
+    return changes;
+  });
+}
+
+/** Whatever else is in it was written there by hand, and is refused rather than left out. */
+function changesMade(made: JsonObject, given: JsonObject, effect: Review['envelope']['effect']): Changes {
   const other = [...Object.keys(made), ...Object.keys(given)].find((key) => !(key in given && key in made));
   if (other !== undefined)
     refuse('SHAPE_INVALID', `What was saved has to have just: ${Object.keys(given).join(', ')}.`);

@@ -5,7 +5,7 @@ import type { Answer, Call } from '../answer.ts';
 import { possible, signAsked, whoActs } from '../human.ts';
 import { meantBy, requireDigest } from '../operand.ts';
 import { reading, writing } from '../project.ts';
-import { requireConfirmed } from '../question.ts';
+import { requireConfirmed, tellAt } from '../question.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 
 type Erasure = VerbResult<'ledger.explainErase'>;
@@ -37,7 +37,7 @@ export function erase(call: Call): Promise<Answer> {
 }
 
 async function askAbout(terminal: Terminal, erasure: Erasure): Promise<void> {
-  terminal.write(`${erasureLines(erasure).join('\n')}\n`);
+  for (const line of erasureLines(erasure)) tellAt(terminal, line);
   const { digest, holders, undo } = erasure;
   if (holders > 1)
     await requireWord(terminal, `Type ${holders} to erase it for all ${holders}: `, String(holders));

@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { counted } from '../../canonical/counted.ts';
 import { visible } from '../../canonical/visible.ts';
 import { type Fault, isRemark } from '../../keyturn.ts';
 import { Refusal, refuse } from '../../refusal.ts';
@@ -37,8 +38,25 @@ function toolLines(
 
 function parameterWords(spec: Summary['parameters'][string]): string {
   const optional = spec.required && spec.default === undefined ? '' : ', optional';
-  const choices = spec.enum ? `, one of ${spec.enum.join(' ')}` : '';
-  return visible(`${spec.type}${optional}${choices}${spec.description ? `: ${spec.description}` : ''}`);
+  const bounds = boundsOf(spec).map((one) => `, ${one}`);
+  return visible(
+    `${spec.type}${optional}${bounds.join('')}${spec.description ? `: ${spec.description}` : ''}`,
+  );
+}
+
+/** What a value has to keep, as the refusal of one that does not says it. */
+function boundsOf(spec: Summary['parameters'][string]): string[] {
+  const { enum: choices, min, max, pattern } = spec;
+  const { min_length, max_length, max_items } = spec as { [name: string]: number | undefined };
+  return [
+    ...(choices ? [`one of ${choices.join(' ')}`] : []),
+    ...(min === undefined ? [] : [`at least ${min}`]),
+    ...(max === undefined ? [] : [`at most ${max}`]),
+    ...(max_items === undefined ? [] : [`at most ${counted(max_items, 'item')}`]),
+    ...(min_length === undefined ? [] : [`at least ${counted(min_length, 'character')}`]),
+    ...(max_length === undefined ? [] : [`at most ${counted(max_length, 'character')}`]),
+    ...(pattern === undefined ? [] : [`pattern ${pattern}`]),
+  ];
 }
 
 export function lint(call: Call): Promise<Answer> {
@@ -48,7 +66,10 @@ export function lint(call: Call): Promise<Answer> {
     // The path is one of the host.
     const file = service === undefined ? relative(process.cwd(), result.registry) : result.registry;
     const [first, ...others] = faults.filter((fault) => !isRemark(fault));
-    if (!first) return { result, lines: [...remarkLines(file, faults), okLine(faults, service)] };
+    if (!first) {
+      const remarks = remarkLines(file, faults);
+      return { result, lines: [...remarks, okLine(faults, remarks.length, service)] };
+    }
     const refusal = new Refusal(
       first.code,
       `${first.message}${others.length > 0 ? ` And ${others.length} more.` : ''}`,
@@ -64,10 +85,11 @@ function remarkLines(file: string, faults: readonly Fault[]): string[] {
   return faultLines(file, remarks).map((line) => `warning: ${line}`);
 }
 
-function okLine(faults: readonly Fault[], service: string | undefined): string {
+function okLine(faults: readonly Fault[], warnings: number, service: string | undefined): string {
+  const found = warnings === 0 ? null : `No errors, ${counted(warnings, 'warning')}`;
   return faults.some(({ code }) => code === 'REGISTRY_WRITABLE')
-    ? `[OK] Nothing is wrong with the registry. Next${service === undefined ? '' : ', on its host'}: keyturn tool lock`
-    : '[OK] The registry can be used';
+    ? `[OK] ${found ?? 'Nothing is wrong with the registry'}. Next${service === undefined ? '' : ', on its host'}: keyturn tool lock`
+    : `[OK] ${found === null ? '' : `${found}. `}The registry can be used`;
 }
 
 function byPlace(a: Fault, b: Fault): number {

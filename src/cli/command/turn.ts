@@ -12,7 +12,7 @@ import { liveOf, sayStep } from '../live.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
 import { type Opened, writing } from '../project.ts';
-import { saysYes } from '../question.ts';
+import { saysYes, tellAt } from '../question.ts';
 import type { Result as Printed } from '../schema.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
 import { type SeenIntent, showReview } from './approve.ts';
@@ -37,7 +37,7 @@ export function turn(call: Call): Promise<Answer> {
       keyturn.intents.turn({ intent_id, hash, shown, signer }),
     );
     const signer = await atTerminal(async (terminal) => {
-      if (before.length > 0) terminal.write(`${before.join('\n')}\n\n`);
+      for (const line of [...before, ...(before.length > 0 ? [''] : [])]) tellAt(terminal, line);
       await showTurn(keyturn, terminal, seen, { name, approves });
       if (!(await saysYes(terminal, 'Turn the key? (y/n)'))) refuse('CONFIRMATION_DECLINED');
       return unlock(keyturn, terminal, asked);

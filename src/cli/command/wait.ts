@@ -1,9 +1,11 @@
 import { writeSync } from 'node:fs';
-import type { ReasonCode } from '../../keyturn.ts';
+import type { ReasonCode, StatusWord } from '../../keyturn.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
+import { foldedOn } from '../fold.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { type Opened, reading } from '../project.ts';
+import { say } from '../say.ts';
 import type { Result } from '../schema.ts';
 
 /** Until it is over, run by any process. With --output it stands in the place of the tool: its output, and its exit code. */
@@ -11,6 +13,7 @@ export function wait(call: Call): Promise<Answer> {
   const typed = requireId(call);
   return reading(call, async (keyturn) => {
     const intent_id = await meantBy(keyturn, 'intent', typed);
+    if (!call.options.json && process.stderr.isTTY) await sayThatItWaits(keyturn, intent_id);
     const result = await keyturn.intents.waitFor({ intent_id });
     const refusal = refusalOf(result);
     if (!call.options.output || call.options.json)
@@ -20,13 +23,23 @@ export function wait(call: Call): Promise<Answer> {
   });
 }
 
+/** A person at a terminal sees that it has not hung. */
+async function sayThatItWaits(keyturn: Opened, intent_id: string): Promise<void> {
+  const { status_word } = await keyturn.intents.get({ intent_id });
+  if (!GOING.includes(status_word)) return;
+  const line = `Waiting: ${intent_id} is ${status_word}. Ctrl-C ends only the waiting.`;
+  say(2, foldedOn(process.stderr, [line]));
+}
+
+const GOING: readonly StatusWord[] = ['waiting', 'approved', 'approval expired', 'running'];
+
 /** Why it did not come to a good end; null where it did. */
 function refusalOf({ status_word, reason, replaced_by }: Result<'wait'>): Refusal | null {
   const code = NOT_DONE[status_word];
   if (code === undefined) return null;
   if (status_word === 'failed') return new Refusal(code);
-  const more = reason ?? (replaced_by === null ? '' : `Look at ${replaced_by} instead.`);
-  return new Refusal(code, `It is ${status_word}.${more === '' ? '' : ` ${more}`}`);
+  const by = replaced_by === null ? '' : ` by ${replaced_by}`;
+  return new Refusal(code, `It is ${status_word}${by}.${reason === null ? '' : ` ${reason}`}`);
 }
 
 const NOT_DONE: Readonly<Partial<Record<Result<'wait'>['status_word'], ReasonCode>>> = {

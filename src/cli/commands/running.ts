@@ -85,7 +85,7 @@ export const RUNNING: readonly Spec[] = [
     about: 'authorise one new attempt after a failed run',
     operands: [id],
     options: [
-      { flags: '--alternate <tool>', about: 'with this tool instead, if the frozen intent names it' },
+      { flags: '--alternate <tool>', about: 'with this tool instead, if the approved intent names it' },
       reason,
       as,
     ],
