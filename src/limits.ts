@@ -660,6 +660,10 @@ export const mcpLimits = {
   grant_ttl_s: 86_400,
   /** The schema of the arguments that a grant allows. */
   grant_schema_bytes: 64 * KiB,
+  /** Comparisons of the arguments of one call with such a schema: the values of the one times the places of the other. The slowest take a second. */
+  grant_steps: 2_000_000,
+  /** The same of its patterns: characters times the size of the program. The slowest run some 40 million a second. */
+  grant_pattern_steps: 20_000_000,
   /** What every client takes as the name of a tool. */
   client_name_chars: 64,
   /** The longest list of tools that is kept as it came. */
