@@ -615,8 +615,14 @@ export const mcpLimits = {
   tool_name_chars: 256,
   /** One line of a server: its largest answer, as JSON. What is recorded of an answer is `output_bytes`. */
   line_bytes: 8 * MiB,
+  /** Nesting of a message of a server. Far above what servers answer, far below any stack: what writes JSON ends at some thousand levels. */
+  message_depth: 256,
   /** Lines of a server that are no messages, since a request was sent or answered: some servers log to standard output. */
   garbage_lines: 1000,
+  /** Answers to requests of a server that it has not read. Servers ask whether we live, and wait for the answer. */
+  unread_answers: 100,
+  /** The id of a request of a server, which the answer repeats. */
+  request_id_chars: 256,
   /** What is kept of the standard error of a server. */
   stderr_bytes: 64 * KiB,
   /** How long a server may take to start and to list its tools. */
@@ -656,6 +662,10 @@ export const mcpLimits = {
   grant_ttl_s: 86_400,
   /** The schema of the arguments that a grant allows. */
   grant_schema_bytes: 64 * KiB,
+  /** Comparisons of the arguments of one call with such a schema: the values of the one times the places of the other. The slowest take a second. */
+  grant_steps: 2_000_000,
+  /** The same of its patterns: characters times the size of the program. The slowest run some 40 million a second. */
+  grant_pattern_steps: 20_000_000,
   /** What every client takes as the name of a tool. */
   client_name_chars: 64,
   /** The longest list of tools that is kept as it came. */

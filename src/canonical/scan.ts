@@ -3,15 +3,24 @@ import { refuse } from '../refusal.ts';
 
 /** Looks at brackets outside strings, where the parser gave up. */
 export function refuseDeepNesting(text: string): void {
+  if (isDeeperThan(text, limits.json_depth)) refuse('JSON_TOO_DEEP');
+}
+
+/**
+ * Whether brackets outside strings stand deeper. JSON.parse takes any depth, and JSON.stringify and every function that calls itself end
+ * with a RangeError at some thousand levels.
+ */
+export function isDeeperThan(text: string, most: number): boolean {
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
     if (c === QUOTE) i = endOfString(text, i);
     else if (c === OPEN_BRACE || c === OPEN_BRACKET) {
       depth += 1;
-      if (depth > limits.json_depth) refuse('JSON_TOO_DEEP');
+      if (depth > most) return true;
     } else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) depth -= 1;
   }
+  return false;
 }
 
 /** JSON.parse keeps the last of two equal keys in silence. The text is known to be valid JSON here. */

@@ -50,9 +50,28 @@ export function limitedNames(tool: Pick<Grantable, 'arguments'>, limits: Argumen
 
 function limitedTo(schema: JsonSchema, { kind, text }: Limit): JsonSchema {
   if (kind === 'is') return { const: isNumber(schema) ? Number(text) : text };
-  if (kind === 'to') return { ...schema, maximum: Number(text) };
-  return kind === 'beneath' ? { ...schema, pattern: patternBeneath(text) } : schema;
+  const held = heldOf(schema);
+  if (kind === 'to') return { ...held, maximum: Number(text) };
+  return kind === 'beneath' ? { ...held, pattern: patternBeneath(text) } : held;
 }
+
+/** Keywords that a tool may say of its arguments and no grant holds, so that none is signed with them. */
+const NOT_HELD = /^(?:format|content(?:Encoding|MediaType|Schema))$/;
+
+function heldOf(schema: JsonSchema): JsonSchema {
+  const found = Object.entries(schema).filter(([keyword]) => !NOT_HELD.test(keyword));
+  return Object.fromEntries(found.map(([keyword, value]) => [keyword, heldAt(keyword, value)]));
+}
+
+function heldAt(keyword: string, value: Json): Json {
+  if (Array.isArray(value)) return /^(?:items|(?:any|all|one)Of)$/.test(keyword) ? value.map(heldIn) : value;
+  if (keyword === 'items' || keyword === 'additionalProperties') return heldIn(value);
+  if (keyword !== 'properties' || typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, heldIn(one as Json)]));
+}
+
+const heldIn = (value: Json): Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? heldOf(value as JsonSchema) : value;
 
 const isNumber = ({ type }: JsonSchema) => type === 'integer' || type === 'number';
 

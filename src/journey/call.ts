@@ -220,7 +220,11 @@ export async function grantFor(
 ): Promise<(Pick<Delegation, 'delegation_id'> & { readonly effect: Effect }) | Granted | null> {
   const all = await context.store.all('delegation');
   const own = all.filter(
-    ({ delegate, approves, status }) => delegate === signer.name && approves && status === 'active',
+    ({ delegate, approves, status, grant }) =>
+      delegate === signer.name &&
+      approves &&
+      status === 'active' &&
+      (effect.kind !== 'mcp' || grant !== null),
   );
   if (own.length === 0) return null;
   const derived = await derive(context, effect as never, null);

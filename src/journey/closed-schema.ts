@@ -1,8 +1,7 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
-import { refuse } from '../refusal.ts';
 
 /** Keywords that hold schemas by a name that the schema chooses: an argument may be called like a keyword. */
-const BY_NAME: ReadonlySet<string> = new Set([
+export const BY_NAME: ReadonlySet<string> = new Set([
   '$defs',
   'definitions',
   'dependencies',
@@ -11,7 +10,7 @@ const BY_NAME: ReadonlySet<string> = new Set([
 ]);
 
 /** Keywords that hold a schema, or a list of schemas, which a value must fit. */
-const SCHEMAS: ReadonlySet<string> = new Set([
+export const SCHEMAS: ReadonlySet<string> = new Set([
   'additionalItems',
   'additionalProperties',
   'allOf',
@@ -25,7 +24,7 @@ const SCHEMAS: ReadonlySet<string> = new Set([
 ]);
 
 /** What fits one of these is refused, or meant for another branch. To close it would let more through, so it stays as it was signed. */
-const REVERSED: ReadonlySet<string> = new Set(['if', 'not']);
+export const REVERSED: ReadonlySet<string> = new Set(['if', 'not']);
 
 /**
  * The same schema, in which whatever an object does not name is outside, unless the schema says what it may be. It goes by the place of a
@@ -33,7 +32,6 @@ const REVERSED: ReadonlySet<string> = new Set(['if', 'not']);
  */
 export function closedSchema(schema: Json): Json {
   if (!isObject(schema)) return schema;
-  requireOwnReference(schema);
   const parts = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closedAt(key, value)]));
   const is_open = isOfObject(schema) && schema.additionalProperties === undefined;
   return is_open ? { ...parts, additionalProperties: false } : parts;
@@ -43,29 +41,11 @@ function closedAt(keyword: string, value: Json): Json {
   if (BY_NAME.has(keyword) && isObject(value))
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, closedSchema(one)]));
   if (SCHEMAS.has(keyword)) return Array.isArray(value) ? value.map(closedSchema) : closedSchema(value);
-  // What a reference leads to is closed, since others may mean it, too.
-  if (REVERSED.has(keyword) && hasReference(value))
-    refuse('GRANT_BOUNDS_MALFORMED', `The schema has a $ref under "${keyword}".`);
   return value;
 }
 
 const isOfObject = ({ type }: JsonObject): boolean =>
   Array.isArray(type) ? type.includes('object') : type === 'object';
-
-/** Of this schema or a definition of it: anything else, such as a value or a schema that the validator brings, is not closed. */
-const OWN_REFERENCE = /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/;
-
-function requireOwnReference({ $ref }: JsonObject): void {
-  if ($ref === undefined || (typeof $ref === 'string' && OWN_REFERENCE.test($ref))) return;
-  refuse('GRANT_BOUNDS_MALFORMED', 'A $ref of the schema has to be #, #/$defs/NAME or #/definitions/NAME.');
-}
-
-function hasReference(value: Json): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.entries(value).some(
-    ([key, one]) => (key === '$ref' && typeof one === 'string') || hasReference(one as Json),
-  );
-}
 
 function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -34,6 +34,11 @@ export async function delegate(
   const { delegate_key = onlyKeyOf(principal) } = request;
   // Nothing could be done under it, and a key that was mistyped would be noticed only then.
   if (!hasKey(principal, delegate_key)) refuse('KEY_FILE_INVALID', `"${name}" has no such key.`);
+  if (approves && !request.grant && actions.some((action) => action.startsWith('mcp:')))
+    refuse(
+      'GRANT_BOUNDS_MALFORMED',
+      'What approves calls of an MCP server has a number of uses: without one nothing would count them.',
+    );
   const bounds = request.grant ? await sealGrant(context, actions, request.grant) : null;
   const now = context.clock();
   const expires_at = new Date(drawnAt(signer, now).getTime() + ttl_s * 1000).toISOString();

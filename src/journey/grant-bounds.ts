@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Digest } from '../canonical/digest.ts';
-import { canonicalBytes, guardPlain, type JsonObject, parseJson } from '../canonical/json.ts';
+import { canonicalBytes, guardPlain, type Json, type JsonObject, parseJson } from '../canonical/json.ts';
 import { type Delegation, includes } from '../identity/delegation.ts';
 import { type GrantBounds, type GrantPin, sealGrantBounds } from '../identity/grant.ts';
 import { mcpLimits } from '../limits.ts';
@@ -12,6 +12,7 @@ import type { CheckArguments } from './call-marks.ts';
 import { closedSchema } from './closed-schema.ts';
 import type { Context } from './context.ts';
 import type { Effect } from './derived.ts';
+import { requireHeldSchema, sizeOfSchema, sizeOfValue } from './grant-schema.ts';
 import { acceptedServer } from './mcp.ts';
 
 const boundsSchema = z.strictObject({
@@ -84,6 +85,8 @@ export async function requireWithinGrant(
   if (wrong !== null) refuse('GRANT_OUTSIDE', `Its arguments are outside of the grant: ${wrong}.`);
 }
 
+const TOO_LARGE = 'Its arguments are too large to be compared with the schema of the grant.';
+
 /** The store has checked the bytes against the digest that a human signed. */
 function boundsIn(bytes: Uint8Array): GrantBounds {
   const parsed = boundsSchema.safeParse(parseJson(bytes, bytes.length));
@@ -98,11 +101,17 @@ async function validatorOf(schema: JsonObject): Promise<CheckArguments> {
   if (schema.type !== 'object' || typeof schema.properties !== 'object')
     refuse('GRANT_BOUNDS_MALFORMED', 'The schema has to be of an object, with the members that it allows.');
   const [{ Ajv }, { RE2JS }] = [(await import('ajv')).default, await import('re2js')];
+  let steps = 0;
   /** The agent chooses the text that a pattern is tried on: a backtracking engine can be made to hang. */
   const regExp = (pattern: string) => {
     const expression = RE2JS.compile(pattern);
+    const program = expression.programSize();
     return {
-      test: (text: string) => expression.matcher(text).find(),
+      test: (text: string) => {
+        steps += (text.length + 1) * program;
+        if (steps > mcpLimits.grant_pattern_steps) refuse('GRANT_OUTSIDE', TOO_LARGE);
+        return expression.matcher(text).find();
+      },
       // The validator keeps one pattern for each of these texts.
       toString: () => pattern,
     };
@@ -112,10 +121,15 @@ async function validatorOf(schema: JsonObject): Promise<CheckArguments> {
       ...{ strict: true, strictRequired: false, validateFormats: false },
       code: { regExp: Object.assign(regExp, { code: 'RE2' }) },
     });
-    // An asynchronous check answers with a promise, which is no answer.
-    if ('$async' in schema) refuse('GRANT_BOUNDS_MALFORMED', 'The schema is asynchronous.');
+    requireHeldSchema(schema);
+    const size = sizeOfSchema(schema);
     const check = ajv.compile(closedSchema(schema) as JsonObject);
-    return (value) => (check(value) ? null : ajv.errorsText(check.errors, { dataVar: 'arguments' }));
+    return (value) => {
+      steps = 0;
+      // Both are known before anything is compared: the agent chooses the one, and may have helped to write the other.
+      if (size * sizeOfValue(value as Json) > mcpLimits.grant_steps) refuse('GRANT_OUTSIDE', TOO_LARGE);
+      return check(value) ? null : ajv.errorsText(check.errors, { dataVar: 'arguments' });
+    };
   } catch (error) {
     return refuse('GRANT_BOUNDS_MALFORMED', (error as Error).message.slice(0, 300));
   }

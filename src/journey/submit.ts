@@ -16,6 +16,7 @@ import {
   requireClock,
   requireIntent,
 } from './context.ts';
+import type { Effect } from './derived.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { requireBounds } from './extent.ts';
 import { signedOnce } from './fresh.ts';
@@ -180,9 +181,15 @@ async function requireGranted(
   delegation: Delegation,
   { state, effect }: Pick<Matter, 'state' | 'effect'>,
 ): Promise<void> {
-  if (delegation.grant === null) return;
+  if (delegation.grant === null) return requireCounted(delegation, effect);
   if (state.choices.length > 1) refuse('GRANT_OUTSIDE', 'A use of a grant is one call, without alternates.');
   await requireWithinGrant(context, delegation, effect);
+}
+
+/** Without a grant nothing counts its calls, and none of them is bound to a definition: between once and always there would be always. */
+function requireCounted({ approves, grant }: Delegation, { kind }: Pick<Effect, 'kind'>): void {
+  if (kind === 'mcp' && approves && grant === null)
+    refuse('GRANT_OUTSIDE', 'A call of an MCP server runs without a human only under a number of uses.');
 }
 
 /** A delegation that stands for an approval can do no more than the human who gave it. */

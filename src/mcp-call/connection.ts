@@ -48,6 +48,8 @@ export class McpConnection {
   #next = 1;
   /** Lines that are no messages, since a request was sent or answered: a server that works may log for years. */
   #garbage = 0;
+  /** Answers to its own requests that it has not read. */
+  #unread = 0;
   #ended: ReasonCode | null = null;
   #is_retiring = false;
   #is_stateless = false;
@@ -195,15 +197,16 @@ export class McpConnection {
   #hear(line: Buffer): void {
     if (this.#hearSame(line)) return;
     const message = serverMessageIn(line);
-    if (message === null) {
+    const { id, method, params } = message ?? {};
+    const is_none = message === null || (typeof method === 'string' && id !== undefined && !isRequestId(id));
+    if (is_none) {
       this.#garbage += 1;
       if (this.#garbage > mcpLimits.garbage_lines) this.#peer?.kill();
       return;
     }
-    const { id, method, params } = message;
     if (typeof method === 'string') {
       if (id === undefined) this.#note(method, objectOf(params));
-      else this.#answer(id, method);
+      else this.#answer(id as string | number, method);
       return;
     }
     // A second answer, and one to an unknown id, are dropped: no request waits for them.
@@ -236,13 +239,21 @@ export class McpConnection {
     } else if (method.startsWith('notifications/')) this.#notified({ method, params });
   }
 
-  /** A server may ask whether we live. We offered it nothing else. */
-  #answer(id: Json, method: string): void {
+  /** A server may ask whether we live. We offered it nothing else. One that asks on and does not read is ended: its answers stay in memory. */
+  #answer(id: string | number, method: string): void {
+    if (this.#unread >= mcpLimits.unread_answers) {
+      this.#peer?.kill();
+      return;
+    }
     const said =
       method === 'ping'
         ? { result: {} }
         : { error: { code: -32601, message: 'The gate offers no such method.' } };
-    void this.#peer?.send(JSON.stringify({ jsonrpc: '2.0', id, ...said })).catch(() => {});
+    this.#unread += 1;
+    const read = () => {
+      this.#unread -= 1;
+    };
+    this.#peer?.send(JSON.stringify({ jsonrpc: '2.0', id, ...said })).then(read, read);
   }
 
   #end(code: ReasonCode): void {
@@ -263,6 +274,13 @@ export class McpConnection {
 
 const UNKNOWN = { name: '', version: '', protocol: '' };
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
+
+/** What can be repeated: an id is chosen by the server, and may be anything. */
+function isRequestId(id: Json): id is string | number {
+  return typeof id === 'string'
+    ? id.length <= mcpLimits.request_id_chars
+    : typeof id === 'number' && Number.isFinite(id);
+}
 
 function withMeta(params: JsonObject, capabilities: JsonObject = {}): JsonObject {
   const meta = {

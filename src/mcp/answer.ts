@@ -1,10 +1,12 @@
 import type { Json, JsonObject } from '../canonical/json.ts';
-import { hasInexactNumber } from '../canonical/scan.ts';
+import { hasInexactNumber, isDeeperThan } from '../canonical/scan.ts';
 import { explain, isReasonCode, type Result } from '../keyturn.ts';
+import { mcpLimits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
 import { questionsOf } from './input.ts';
 import { isObject } from './message.ts';
 import type { ClientInput } from './offered.ts';
+import { withoutOwnMarks } from './own-marks.ts';
 
 type Ended = Result<'intents.result'>;
 
@@ -98,7 +100,7 @@ export function protocolErrorOf({ run }: Ended): ProtocolError | null {
   if (run?.result !== 'failure' || 'absent' in run.output) return null;
   const value = jsonIn(run.output.stdout);
   if (!isObject(value) || 'content' in value || 'isError' in value || 'resultType' in value) return null;
-  const { code, message, data } = value;
+  const { code, message, data } = withoutOwnMarks(value);
   if (typeof code !== 'number' || typeof message !== 'string') return null;
   return { code, message, ...(data !== undefined && { data }) };
 }
@@ -124,17 +126,20 @@ export function passedAnswer(passed: Result<'mcp.pass'>): CallResult {
 
 /** The result as the server gave it, with whatever is in it that we do not know. */
 function ofServer(stdout: string, is_error: boolean, asking: AskingServer | null = null): CallResult {
-  const value = jsonIn(stdout);
+  const value = withoutOwnMarks(jsonIn(stdout) ?? null);
   const questions = isObject(value) && asking ? questionsOf(value, asking.server, asking.input) : null;
   if (questions !== null) return questions;
   const wanted = isObject(value) ? inputWanted(value) : null;
   if (wanted !== null) return wanted;
-  if (isObject(value) && !isResult(value))
-    return text(`The server answered with what is no result of a tool. In its words: ${stdout}`, true);
+  if (isObject(value) ? !isResult(value) : stdout !== '' && !is_error) return noResult(stdout);
   if (isObject(value) && Array.isArray(value.content)) return withOwnNumbers(value as CallResult, stdout);
   return is_error
     ? text(`The server answered with an error: ${stdout}`, true)
     : withOwnNumbers({ content: [], ...(isObject(value) ? value : {}) }, stdout);
+}
+
+function noResult(stdout: string): CallResult {
+  return text(`The server answered with what is no result of a tool. In its words: ${stdout}`, true);
 }
 
 /** A number with more digits than are kept here is given to the model in the words of the server, too: it might act on another number. */
@@ -173,7 +178,9 @@ function isResult({ content = [], structuredContent = {}, isError = false }: Jso
   return is_list && isObject(structuredContent) && typeof isError === 'boolean';
 }
 
+/** Undefined for what is no JSON, or nested deeper than can be written again: a run that an earlier version recorded may hold that. */
 export function jsonIn(stdout: string): Json | undefined {
+  if (isDeeperThan(stdout, mcpLimits.message_depth)) return undefined;
   try {
     return JSON.parse(stdout) as Json;
   } catch {

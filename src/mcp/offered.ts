@@ -1,5 +1,6 @@
 import type { JsonObject } from '../canonical/json.ts';
 import type { Face, Request, Result } from '../keyturn.ts';
+import { withoutOwnMarks } from './own-marks.ts';
 
 export type CallEffect = Request<'mcp.call'>['effect'];
 export type ClientInput = NonNullable<Extract<CallEffect, { kind: 'mcp' }>['input']>;
@@ -120,7 +121,7 @@ function ofServer(
 ): Offered {
   const is_asking = passes.some((one) => one.server === server && one.pass.includes('input'));
   return {
-    definition: { ...(definition as JsonObject), name: called },
+    definition: { ...withoutOwnMarks(definition as JsonObject), name: called },
     is_shadow: mode === 'shadow',
     asks: is_asking ? server : null,
     effect: (values, input) => ({

@@ -6,6 +6,7 @@ import { questionsOf } from './input.ts';
 import { linkedContent, passing, prefixed } from './linked.ts';
 import { ERRORS, isObject, wrong } from './message.ts';
 import type { ClientInput } from './offered.ts';
+import { withoutOwnMarks } from './own-marks.ts';
 import type { ServerNotice } from './progress.ts';
 
 type Method = Request<'mcp.ask'>['method'];
@@ -28,8 +29,8 @@ async function ask(
     ...(capabilities && { capabilities }),
     ...(shared && { shared }),
   });
-  if (error === null) return (result ?? {}) as JsonObject;
-  const { code, message, data } = error as JsonObject;
+  if (error === null) return withoutOwnMarks((result ?? {}) as JsonObject);
+  const { code, message, data } = withoutOwnMarks(error as JsonObject);
   const words = `The server ${server} says: ${typeof message === 'string' ? message : ''}`;
   return wrong(typeof code === 'number' ? code : ERRORS.internal, words, data ?? about);
 }
@@ -218,9 +219,10 @@ export async function setLevel(caller: McpCaller, level: Json): Promise<void> {
 export async function passedNotice(
   caller: McpCaller,
   server: string,
-  { method, params }: ServerNotice,
+  { method, params: said }: ServerNotice,
   wanted: WantedNotices,
 ): Promise<ServerNotice | null> {
+  const params = withoutOwnMarks(said);
   const what = NOTICES[method];
   if (what === undefined || !isWanted(wanted, server, method, params)) return null;
   if (!(await passing(caller, what)).includes(server)) return null;

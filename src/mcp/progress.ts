@@ -3,6 +3,7 @@ import type { JsonObject } from '../canonical/json.ts';
 import { type Face, type Result, RUN_PROGRESS } from '../keyturn.ts';
 import { mcpLimits } from '../limits.ts';
 import { isObject } from './message.ts';
+import { withoutOwnMarks } from './own-marks.ts';
 
 type Tell = (params: JsonObject) => void;
 
@@ -49,7 +50,7 @@ export function heard(onProgress: Tell | undefined) {
 function progressIn(chunk: Uint8Array, tell: Tell): void {
   try {
     const params: unknown = JSON.parse(Buffer.from(chunk).toString('utf8'));
-    if (isObject(params)) tell(params);
+    if (isObject(params)) tell(withoutOwnMarks(params));
   } catch {
     // What a tool prints is no progress.
   }
@@ -73,7 +74,7 @@ export function hearRun(
       if (mine !== execution_id) mine = (await face.intents.result({ intent_id })).run?.execution_id;
       if (mine !== execution_id || !isObject(told)) return;
       if (typeof told.progress === 'number') last = Math.max(last, told.progress);
-      tell(told);
+      tell(withoutOwnMarks(told));
     });
   });
   const ended = new AbortController();

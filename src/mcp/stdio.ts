@@ -26,13 +26,19 @@ export async function serveStdio({ input, output, open }: StdioRequest): Promise
       output.uncork();
     });
   output.on('error', () => gone.abort());
-  const notify = (message: JsonObject) => void write(message);
+  // What cannot be written is left out: nothing that one message brings ends the process of all others.
+  const notify = (message: JsonObject) => void write(message).catch(() => {});
   const endpoint = new McpEndpoint(once(open), { notify, watched: new WatchedResources(), is_lasting: true });
   const take = async (line: Buffer): Promise<void> => {
     const answered = await answerTo(endpoint, line, gone.signal);
     if (answered === null) return;
-    const is_written = await write(answered.response);
-    if (is_written) await answered.written();
+    const { response, written } = answered;
+    const is_written = await write(response).catch(async (error: unknown) => {
+      await write(errorOf(response.id, error));
+      return false;
+    });
+    // Where this fails, the same call gets the recorded answer once more.
+    if (is_written) await written().catch(() => {});
   };
   const begin = (line: Buffer) => {
     const done = take(line).finally(() => going.delete(done));

@@ -6,6 +6,7 @@ import { type GoingTasks, known } from './going-tasks.ts';
 import { questionsOf } from './input.ts';
 import { isObject } from './message.ts';
 import type { ClientInput } from './offered.ts';
+import { withoutOwnMarks } from './own-marks.ts';
 
 /** A server whose answer to the call of a task is a question to the client. */
 export interface AskedInTask {
@@ -25,7 +26,8 @@ export async function askedInTask(
   { intent_id, run }: Result<'intents.result'>,
   input: ClientInput | null,
 ): Promise<AskedInTask | null> {
-  const value = run === null || 'absent' in run.output ? null : jsonIn(run.output.stdout);
+  const value =
+    run === null || 'absent' in run.output ? null : withoutOwnMarks(jsonIn(run.output.stdout) ?? null);
   if (!isObject(value) || value.resultType !== 'input_required') return null;
   const { call } = await face.mcp.question({ intent_id });
   const { passes } = await face.mcp.tools();

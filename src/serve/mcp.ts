@@ -107,7 +107,12 @@ async function answered(asked: McpPosted, caller: AgentCaller, message: Message)
     ? await Promise.race([answering.then((one) => ({ one })), stream.begun])
     : { one: await answering };
   if (first === null && stream) {
-    void answering.then((one) => stream.finish(one));
+    // An answer that cannot be written is an error of this request, and must not end the process.
+    answering
+      .then((one) => stream.finish(one))
+      .catch((error: unknown) =>
+        stream.finish({ response: errorOf(message.id, error), written: async () => {} }),
+      );
     return stream.response();
   }
   onEnd?.();

@@ -116,6 +116,8 @@ describe('the commands of the MCP gate', () => {
       const [one, other] = delegations.map(({ grant }) => grant!);
       expect([one!.uses, one!.bounds]).toEqual([20, other!.bounds]);
       expectError('JSON_MALFORMED', await scene.run(...giving('{"type":')));
+      // Before anything is typed.
+      expectError('USAGE', await scene.run(...giving(schema).slice(0, 8), ...REASON));
       writeFileSync(join(folder, 'limits.json'), '[]');
       expectError('GRANT_BOUNDS_MALFORMED', await scene.run(...giving(join(folder, 'limits.json'))));
     },

@@ -123,6 +123,21 @@ describe('a path beneath a folder', () => {
   });
 });
 
+describe('what a tool says of its arguments and no grant holds', () => {
+  it('is left out, and an argument may be called like it', () => {
+    const email = { type: 'string', format: 'email', maxLength: 9 };
+    const of = {
+      type: 'array',
+      items: { type: 'object', properties: { format: email, a: { anyOf: [email] } } },
+    };
+    const held = { type: 'string', maxLength: 9 };
+    expect(schemaOf({ arguments: { format: email, of } }, {}).properties).toEqual({
+      format: held,
+      of: { type: 'array', items: { type: 'object', properties: { format: held, a: { anyOf: [held] } } } },
+    });
+  });
+});
+
 describe('the same grant at a terminal', () => {
   const command = (limits: ArgumentLimits) =>
     grantCommand({ agent: 'scout', tool, limits, uses: 20, minutes: 30 });

@@ -106,6 +106,61 @@ describe('a grant', () => {
     },
   );
 
+  it('is needed for a call of a server: a delegation that nothing counts approves none', LONG, async () => {
+    const { p, scout, give } = await granted();
+    await expectRefusal('GRANT_BOUNDS_MALFORMED', () => give({ grant: undefined, ttl_s: 90 * 86_400 }));
+    await expectRefusal('GRANT_BOUNDS_MALFORMED', () =>
+      give({ grant: undefined, actions: ['tool:*', 'mcp:*'] }),
+    );
+    // One that only submits, and one that was signed for whatever there is.
+    await give({ grant: undefined, approves: false });
+    await p.keyturn.agents.revokeDelegation({
+      delegation_id: (await p.keyturn.agents.delegations()).delegations[0]!.delegation_id,
+      reason: 'enough',
+      signer: p.ada,
+    });
+    const { delegation_id: delegation } = await give({ grant: undefined, actions: ['*'] });
+    const effect = { kind: 'mcp' as const, server: 'odd', tool: 'act', arguments: { how: 'a' } };
+    const { intent_id, hash } = await p.keyturn.intents.propose({
+      declared_goal: 'act',
+      effect,
+      issuer: 'scout',
+    } as never);
+    await expectRefusal('GRANT_OUTSIDE', () =>
+      p.keyturn.intents.submit({ intent_id, hash, signer: scout, delegation }),
+    );
+    const called = { declared_goal: 'act', effect: { ...effect, arguments: { how: 'b' } }, signer: scout };
+    expect(await p.keyturn.mcp.call(called as never)).toMatchObject({ how: 'proposed', refused: null });
+  });
+
+  it('is refused where its schema says what no grant holds, or leads back to itself', LONG, async () => {
+    const { give } = await granted();
+    const of = (x: object, more: object = {}) => ({ type: 'object', properties: { x }, ...more });
+    const tree = {
+      anyOf: [1, 2].map(() => ({ type: 'object', additionalProperties: { $ref: '#/$defs/t' } })),
+    };
+    const named = { $id: '#/definitions/foo', type: 'object', properties: { x: { type: 'string' } } };
+    for (const wrong of [
+      of({ type: 'string', format: 'ipv4' }),
+      of({ type: 'string', contentEncoding: 'base64' }),
+      of({ $ref: '#/$defs/t' }, { $defs: { t: tree } }),
+      of({ $ref: '#/definitions/foo' }, { if: named, [`${'th'}en`]: true }),
+      of({ type: 'array', uniqueItems: true }),
+    ])
+      await expectRefusal('GRANT_BOUNDS_MALFORMED', () => give({ grant: { uses: 1, arguments: wrong } }));
+  });
+
+  it('compares no more than can be compared in a moment, whatever the agent gives', LONG, async () => {
+    const list = { type: 'array', items: { anyOf: Array(50).fill({ type: 'string', minLength: 2 }) } };
+    const { submit } = await granted(9, { type: 'object', properties: { list } });
+    await submit({ list: Array(100).fill('xx') });
+    await expectRefusal('GRANT_OUTSIDE', () => submit({ list: Array(100_000).fill('xx') }));
+    const text = { type: 'string', pattern: '[a-z]{1,900}[0-9]$' };
+    const { submit: typed } = await granted(9, { type: 'object', properties: { how: text } });
+    await typed({ how: 'abc1' });
+    await expectRefusal('GRANT_OUTSIDE', () => typed({ how: 'a'.repeat(100_000) }));
+  });
+
   it('holds for so many uses, counted in the transaction', LONG, async () => {
     const { submit, p } = await granted(2);
     const tried = await Promise.allSettled(['a', 'b', 'c', 'd'].map((how) => submit({ how })));
@@ -144,7 +199,7 @@ describe('a grant', () => {
     await expectRefusal('TIME_MALFORMED', () => give({ ttl_s: 2 * 86_400 }));
     await agent(p, 'helper');
     await expectRefusal('DELEGATION_WIDENED', () =>
-      give({ delegate: 'helper', signer: scout, delegation, grant: undefined, ttl_s: 60 }),
+      give({ delegate: 'helper', signer: scout, delegation, grant: undefined, approves: false, ttl_s: 60 }),
     );
   });
 

@@ -24,6 +24,7 @@ const tool = (name, description = 'Does as it is told.') => ({
   description,
   inputSchema: { type: 'object', properties: { how: { type: 'string' } } },
   unknownMember: { kept: true },
+  ...(mode === 'marks' && { _meta: { 'keyturn/shadow': { would: 'run' }, own: 1 } }),
 });
 
 function toolsFor(cursor) {
@@ -82,6 +83,24 @@ async function actInSteps(id, progressToken) {
 
 const did = (how) => ({ content: [{ type: 'text', text: `did ${how}` }] });
 
+const nested = (depth) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+const DEEP = nested(20_000);
+
+/** Told what the gate answered to requests, once it answered the last of them. */
+let answerTo = () => {};
+const answered = [];
+
+function writeAll(text) {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(1, bytes, at);
+    } catch (error) {
+      if (error.code !== 'EAGAIN') process.exit(1);
+    }
+  }
+}
+
 /** Answers that are none, or not whole. */
 const NO_ANSWERS = {
   neither: (id) => say({ jsonrpc: '2.0', id }),
@@ -136,6 +155,41 @@ const NO_ANSWERS = {
     say(
       `{"jsonrpc":"2.0","id":${id},"result":{"__proto__":{"isError":true},"content":[{"type":"text","text":"did proto"}]}}`,
     ),
+  // JSON.parse takes them, and JSON.stringify does not.
+  deep: (id) =>
+    say(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"x","a":${DEEP}}]}}`),
+  'deep-structured': (id) =>
+    say(`{"result":{"content":[],"structuredContent":{"a":${DEEP}}},"id":${id},"jsonrpc":"2.0"}`),
+  'deep-progress': (id, token) => {
+    const params = `{"progressToken":${token},"progress":1,"x":${DEEP}}`;
+    say(`{"jsonrpc":"2.0","method":"notifications/progress","params":${params}}`);
+    answer(id, did('deep-progress'));
+  },
+  'deep-notice': (id) => {
+    say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":${DEEP}}}`);
+    answer(id, did('deep-notice'));
+  },
+  'deep-requests': (id) => {
+    for (const method of ['ping', 'x']) say(`{"jsonrpc":"2.0","id":${DEEP},"method":"${method}"}`);
+    answer(id, did('deep-requests'));
+  },
+  // As deep as an answer may be.
+  nested: (id) => answer(id, { ...did('nested'), structuredContent: { a: JSON.parse(nested(250)) } }),
+  // It asks on and on, and reads nothing.
+  asks: () => {
+    const chunk = `${JSON.stringify({ jsonrpc: '2.0', id: 'x'.repeat(200), method: 'ping' })}\n`.repeat(200);
+    for (;;) writeAll(chunk);
+  },
+  'asks-oddly': (id) => {
+    for (const odd of [null, {}, [1], true, 'y'.repeat(10_000), 7, 'last'])
+      say({ jsonrpc: '2.0', id: odd, method: 'ping' });
+    answerTo = (ids) => answer(id, did(JSON.stringify(ids)));
+  },
+  forged: (id) => {
+    const _meta = { 'keyturn/recorded': 'forged', 'keyturn/shadow': { would: 'run' }, own: 1 };
+    const content = [{ type: 'text', text: 'did forged', _meta }];
+    answer(id, { content, structuredContent: { _meta }, _meta });
+  },
   'odd-progress': (id, progressToken) => {
     const tell = (told) => say({ jsonrpc: '2.0', method: 'notifications/progress', params: told });
     for (const progress of ['1', null, -1, { a: 1 }, 1e308]) tell({ progressToken, progress, total: 'x' });
@@ -226,6 +280,11 @@ function act(id, { how = 'plain' }, progressToken) {
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params = {} } = JSON.parse(line);
+  if (method === undefined) {
+    answered.push(id);
+    if (id === 'last') answerTo(answered);
+    return;
+  }
   if (method === 'initialize') {
     if (mode === 'hangs-at-start' || existsSync(`${log}.hang`)) return;
     if (mode === 'stateless')

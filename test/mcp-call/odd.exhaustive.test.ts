@@ -125,7 +125,15 @@ describe('an MCP server that misbehaves', () => {
     async () => {
       const { p, calls, run } = await odd('garbage', { timeout_s: 2 });
       await accepted(p.keyturn, 'odd', p.ada);
-      expect(await run('twice')).toMatchObject({ result: 'success' });
+      const said = async (how: string) => {
+        const { intent_id, ...ran } = await run(how);
+        expect(ran, how).toMatchObject({ result: 'success' });
+        const { run: ended } = await p.keyturn.intents.result({ intent_id });
+        return JSON.parse((ended!.output as { stdout: string }).stdout).content[0].text;
+      };
+      // The first answer counts, and the second one is not that of the next call.
+      expect(await said('twice')).toBe('first');
+      expect(await said('plain')).toBe('did plain');
       expect(await run('other-id')).toMatchObject({ result: 'success' });
       expect(await run('error')).toMatchObject({ result: 'failure', reason_code: 'MCP_CALL_REFUSED' });
       expect(await run('fails')).toMatchObject({ result: 'failure', reason_code: 'MCP_TOOL_FAILED' });

@@ -100,10 +100,14 @@ describe('an MCP server at a URL', () => {
       for (const how of ['dies', 'moved', 'silent'])
         expect(await run(p, how)).toMatchObject({ result: 'partial', reason_code: 'MCP_CALL_LOST' });
       expect(await run(p, 'huge')).toMatchObject({ result: 'partial', reason_code: 'MCP_ANSWER_TOO_LARGE' });
+      for (const how of ['deep as JSON', 'deep as events'])
+        expect(await run(p, how)).toMatchObject({ result: 'partial', reason_code: 'MCP_ANSWER_MALFORMED' });
       // A session that the server forgot is opened anew, before anything is sent.
       web.endSessions();
       expect(await run(p, 'work')).toMatchObject({ result: 'success' });
-      expect(web.calls()).toEqual(['dies', 'moved', 'silent', 'huge', 'work']);
+      expect(web.calls()).toEqual([
+        ...['dies', 'moved', 'silent', 'huge', 'deep as JSON', 'deep as events', 'work'],
+      ]);
     },
   );
 

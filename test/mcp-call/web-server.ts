@@ -45,6 +45,14 @@ export async function webServer() {
     }
     if (how === 'echo') return say({ content: [{ type: 'text', text: request.headers.authorization }] });
     const event = (value: object) => `event: message\r\ndata: ${JSON.stringify(value)}\r\n\r\n`;
+    if (how.startsWith('deep')) {
+      const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+      const answer = `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"a":${deep}}}`;
+      const is_json = how === 'deep as JSON';
+      response.writeHead(200, { 'content-type': is_json ? 'application/json' : 'text/event-stream' });
+      const ping = `{"jsonrpc":"2.0","id":${deep},"method":"ping"}`;
+      return response.end(is_json ? answer : `data: ${ping}\n\ndata: ${answer}\n\n`);
+    }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(
       event({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } }),

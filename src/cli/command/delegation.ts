@@ -30,6 +30,11 @@ export function add(call: Call): Promise<Answer> {
   const approves = options.approves ?? false;
   const reason = options.reason!;
   const grant = grantOf(options);
+  if (approves && options.uses === undefined && actions.some((action) => action.startsWith('mcp:')))
+    refuse(
+      'USAGE',
+      '--approves of an MCP server (mcp:…) goes with --uses: without it nothing counts its calls.',
+    );
   namesDelegate(options);
   return writing(call, async (keyturn) => {
     const delegate = await delegateOf(keyturn, options);

@@ -123,7 +123,10 @@ export const PEOPLE: readonly Spec[] = [
       },
       { flags: '--ttl <duration>', about: 'how long, such as 7d', required: true },
       { flags: '--approves', about: 'what is submitted under it counts as approved by you' },
-      { flags: '--uses <n>', about: 'a grant: so many calls, each with its own entry; with --approves' },
+      {
+        flags: '--uses <n>',
+        about: 'a grant: so many calls, each with its own entry; with --approves, which needs it for mcp:…',
+      },
       {
         flags: '--schema <file>',
         about:
