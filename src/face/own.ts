@@ -23,6 +23,7 @@ function contextOf(context: Context, proposer: string): Context {
   return {
     ...context,
     is_own: true,
+    untold: proposer,
     store: ownStore(context.store, proposer),
     // It tells of every intent, of any proposer.
     get ledger(): never {

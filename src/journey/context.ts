@@ -14,6 +14,7 @@ import type { System } from '../gate/system.ts';
 import type { Account } from '../identity/account.ts';
 import type { Authorities, Delegation } from '../identity/delegation.ts';
 import type { MachineKey } from '../identity/fact.ts';
+import type { Pace } from '../identity/pace.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { QuotaLimit } from '../identity/quota.ts';
 import type { Envelope } from '../intent/envelope.ts';
@@ -94,6 +95,8 @@ export interface Context {
   readonly account: Account | null;
   /** In it there is nothing but what one proposer proposed. */
   readonly is_own?: true;
+  /** The agent that asks. It is not told what is in a file of the project. */
+  readonly untold?: string;
   /** Whether anything may be written by now; always, where it is not there. */
   readonly may_write?: () => boolean;
   /** Looks at the machine again each time; bubblewrap is asked what it can only when it is another one. */
@@ -142,6 +145,8 @@ export interface Memory {
   /** What checks the arguments of a grant, by the digest of its bounds. */
   readonly grants: Recent<Digest, CheckArguments>;
   plan: { readonly digest: Digest; readonly opened: OpenedSpec } | null;
+  /** How fast each agent proposed plans, also those that were refused. */
+  readonly plans_tried: Map<string, Pace>;
   /** Whether a snapshot of policies may name who is asked to look. */
   readonly routes: Recent<Digest, boolean>;
   /** What the latest looks derived, by the digest of what they showed. */

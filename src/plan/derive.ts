@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Digest } from '../canonical/digest.ts';
 import { projectPaths } from '../intent/path.ts';
 import { actionTimeouts, limits, planLimits, planTimeout } from '../limits.ts';
@@ -27,6 +28,8 @@ export interface DeriveOptions {
   readonly stat_cache?: StatCache;
   /** Remembers which attributes its files have. */
   readonly attributes?: Attributes;
+  /** The next action is simulated. */
+  readonly onBegin?: (action: Action) => void;
   /** With it, an action that cannot be simulated is told here and left out, and the others are looked at all the same. */
   readonly onProblem?: (action: Action, refusal: Refusal) => void;
 }
@@ -60,7 +63,10 @@ export async function derivePlan(options: DeriveOptions): Promise<PlanEffect> {
   try {
     const actions: ActionEffect[] = [];
     const reads: string[] = [];
-    for (const action of ordered) {
+    for (const [i, action] of ordered.entries()) {
+      // A service answers others between two actions.
+      if (i > 0) await nextTurn();
+      options.onBegin?.(action);
       const simulated = await simulateOrTell(action, overlay, options);
       if (simulated) actions.push(simulated.effect);
       if (simulated) reads.push(...simulated.reads);

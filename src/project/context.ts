@@ -119,6 +119,7 @@ export function journeyContext(
       servers: serverMemory(),
       grants: new Recent(limits.remembered_contexts),
       plan: null,
+      plans_tried: new Map(),
       routes: new Recent(limits.remembered_contexts),
       looks: new Recent(limits.remembered_contexts),
       previews: new Recent(planLimits.kept_previews),
