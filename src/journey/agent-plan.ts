@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
  */
 
 /** Counts each plan that an agent asks for, also one that is refused, and derives those of one agent one after another. */
-export async function countedPlan<T>(context: Context, derive: () => Promise<T>): Promise<T> {
+export async function inAgentTurn<T>(context: Context, derive: () => Promise<T>): Promise<T> {
   const { untold, memory, proposals, clock, in_turn } = context;
   if (untold === undefined) return derive();
   const at = clock().toISOString();
@@ -23,7 +23,7 @@ export async function countedPlan<T>(context: Context, derive: () => Promise<T>)
 }
 
 /** Follows a derivation for an agent. */
-export interface Looking {
+export interface Simulating {
   /** The next action is simulated. */
   begin(action: Action): void;
 }
@@ -32,7 +32,7 @@ export interface Looking {
  * Derives a plan for an agent. Up to the first action that opens a file, what refuses it is the plan itself, or which paths exist. From there on every
  * refusal is the same.
  */
-export async function untoldOf<T>(derive: (looking: Looking) => Promise<T>): Promise<T> {
+export async function untoldOf<T>(derive: (looking: Simulating) => Promise<T>): Promise<T> {
   let at: Action | null = null;
   let has_looked = false;
   const begin = (action: Action) => {

@@ -22,6 +22,7 @@ import { limits } from '../limits.ts';
 import type { ServerEntries } from '../mcp-call/entry.ts';
 import type { ServerMemory } from '../mcp-call/memory.ts';
 import type { Upstreams } from '../mcp-call/upstreams.ts';
+import type { Aside } from '../plan/aside/aside.ts';
 import type { Hunk } from '../plan/report/hunk.ts';
 import type { OpenedSpec } from '../plan/spec.ts';
 import type { Attributes } from '../plan/state/attributes.ts';
@@ -66,6 +67,8 @@ export interface Context {
   /** Who a tool runs as; what it reads of the host is read again when it changed. */
   readonly userFor: UserFor;
   readonly starter: Starter;
+  /** What takes long with the contents of plans. */
+  readonly aside: Aside;
   /** The MCP servers of keyturn.yaml, as the file has them now. */
   readonly servers: () => ServerEntries;
   /** Those that this process has started. */

@@ -33,7 +33,7 @@ import { Attributes } from '../plan/state/attributes.ts';
 import { isPin } from '../plan/state/pin.ts';
 import { StatCache } from '../plan/state/stat-cache.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
-import { editFaults, type Looking, requireUntold, untoldOf } from './agent-plan.ts';
+import { editFaults, requireUntold, type Simulating, untoldOf } from './agent-plan.ts';
 import type { Context } from './context.ts';
 import type { Derived } from './derived.ts';
 import { executeRun } from './plan-run.ts';
@@ -43,7 +43,7 @@ import { requireSqlEngine } from './reach.ts';
 export async function derivePlanRun(context: Context, spec: PlanSpec, look: boolean): Promise<Derived> {
   // Before a new plan begins, old ones whose time is up are marked; they are kept all the same.
   if (look) await expireManifests(context.root, context.clock());
-  const collector = new Collector();
+  const collector = new Collector(context.aside.onlooker);
   const stat_cache = new StatCache(context.root);
   context.memory.attributes ??= new Attributes();
   const { attributes } = context.memory;
@@ -53,7 +53,7 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
     const { action, change } = visited;
     if (takesContent(action) && change.path === action.target) contents.push((await visited.after())!);
   };
-  const derived = async (looking?: Looking) => {
+  const derived = async (looking?: Simulating) => {
     const onBegin = looking?.begin;
     const found = await simulate(context, spec, {
       ...{ stat_cache, attributes },
@@ -103,7 +103,7 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
 function untoldPlan(
   context: Context,
   spec: PlanSpec,
-  derived: (looking: Looking) => Promise<PlanEffect>,
+  derived: (looking: Simulating) => Promise<PlanEffect>,
 ): Promise<PlanEffect> {
   const opened = openedOf(context, spec);
   requireUntold(opened.plan, protectionBy(opened));
@@ -180,7 +180,7 @@ function textOf(bytes: Uint8Array | null): string | null {
 
 /** What a plan would do to the files as they are now, as a person reads it. */
 export async function previewPlan(context: Context, spec: PlanSpec, room?: DiffRoom) {
-  const seen = new Collector();
+  const seen = new Collector(context.aside.onlooker);
   const effect = await simulate(context, spec, { visit: seen.visit });
   const { findings } = seen;
   const changeOf = (action_id: string, path: string) => seen.changeOf(action_id, path);
@@ -222,7 +222,7 @@ export async function validatePlan(
       index < 0 ? message : `${action_id}: ${message}`,
     );
   };
-  const collector = new Collector();
+  const collector = new Collector(context.aside.onlooker);
   try {
     if (checked === 'files')
       await simulate(context, read.spec, {
@@ -283,7 +283,8 @@ function realOf(path: string): string {
 }
 
 function runnersOf(context: Context, secrets?: Secrets): Runners {
-  return { pipelines: registeredPipelines(pipelineSetting(context, secrets)) };
+  const pipelines = registeredPipelines(pipelineSetting(context, secrets));
+  return { pipelines, editor: context.aside.editor ?? undefined };
 }
 
 export function pipelineSetting(context: Context, secrets?: Secrets): PipelineSetting {

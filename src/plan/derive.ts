@@ -184,8 +184,18 @@ function requireLimits(actions: readonly ActionEffect[]): void {
   );
   if (backup > planLimits.backup_bytes)
     refuse('PLAN_LIMIT_EXCEEDED', `The backups would take more than ${planLimits.backup_bytes} bytes.`);
+  requireYamlFits(actions);
   requireContentFits(actions);
   requireShowable(actions);
+}
+
+/** A plan may edit its own large file a thousand times, and each time it is parsed. */
+function requireYamlFits(actions: readonly ActionEffect[]): void {
+  const read = actions.flatMap(({ operation, changes }) =>
+    operation.type === 'yaml_update' ? [sizeOf(changes[0]!.before)] : [],
+  );
+  if (read.reduce((sum, size) => sum + size, 0) > planLimits.yaml_bytes)
+    refuse('EDIT_COSTLY', `The edits of YAML files read more than ${planLimits.yaml_bytes} bytes in all.`);
 }
 
 /** What a plan takes from files is kept in the store. */

@@ -96,7 +96,7 @@ async function toldOf(act: Promise<Told>): Promise<Told> {
 }
 
 describe('an agent is told nothing of what is in a file', () => {
-  it('by the face', async () => {
+  it('the face tells nothing', async () => {
     const p = await authority();
     plant(p.root);
     await agent(p, 'scout');
@@ -110,7 +110,7 @@ describe('an agent is told nothing of what is in a file', () => {
     }
   });
 
-  it('over HTTP', async () => {
+  it('an answer over HTTP tells nothing', async () => {
     const s = await service();
     plant(s.root);
     const told = async (path: string, request: unknown) => {
@@ -129,7 +129,7 @@ describe('an agent is told nothing of what is in a file', () => {
     }
   });
 
-  it('over MCP', async () => {
+  it('a result over MCP tells nothing', async () => {
     const s = await service();
     plant(s.root);
     const told = async (action: object) => {
