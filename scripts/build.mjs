@@ -25,6 +25,7 @@ const ENTRIES = {
   keyturn: 'src/index.ts',
   audit: AUDIT,
   'sql-runner': 'src/effect/sql/runner.ts',
+  'plan-aside': 'src/plan/aside/process.ts',
   'starter-process': 'src/effect/starter-process.ts',
 };
 

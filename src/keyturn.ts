@@ -167,12 +167,13 @@ export class Keyturn {
   }
 
   async close(): Promise<void> {
-    const { store, upstreams, starter } = this.#project.context;
+    const { store, upstreams, starter, aside } = this.#project.context;
     try {
       await store.close();
     } finally {
       upstreams.close();
       starter.close();
+      aside.close();
       this.#telemetry.close();
     }
   }

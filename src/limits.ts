@@ -500,6 +500,8 @@ export const sqlLimits = {
 
 /** The most that a service keeps and waits for, each with its reason. What its owner may set stands in `limits`. */
 export const webLimits = {
+  /** Verbs that are described for /openapi.json in one turn of the event loop: each takes half a millisecond. */
+  described_turn: 16,
   /** A link from the terminal, or from an identity provider, is opened at once. */
   link_ms: 5 * 60_000,
   /** A working day. A session only reads: acts are signed each. */
@@ -730,12 +732,20 @@ export const planLimits = {
   problems: 1000,
   /** Patterns of a configuration. */
   patterns: 1000,
+  /** Paths whose protection is remembered while a plan is read. */
+  kept_matches: 2_000,
   /** Actions of a plan: a person reads each one. */
   actions: 1000,
   /** Attributes that a process remembers, of all its runs. Others are read again. */
   kept_attributes: 20_000,
   /** Larger files are written one at a time: four of them waiting for the disk would all be in memory. */
   together_bytes: MiB,
+  /** A service edits and compares smaller contents itself: a YAML file of this size takes 20 ms. */
+  aside_bytes: 4 * KiB,
+  /** How long one edit or comparison of a service may take, in a process beside it. The costliest that is accepted takes 10 s of an idle core. */
+  aside_ms: 30_000,
+  /** All YAML that the edits of one plan read: each parses its file three times, 5 ms for each KiB. */
+  yaml_bytes: 2 * MiB,
   /** A larger content is searched for secrets in turns with other work. */
   turns_bytes: 256 * KiB,
   /** Enough around a change to see a whole line, unless the line is a whole file. */

@@ -53,10 +53,11 @@ export function contextFor(
     if (kind !== 'read' && isAuditor(caller)) refuse('AUDITOR_ACTS');
     return context;
   }
-  if (open_to === 'anyone') return context;
+  const untold = { ...context, untold: caller.name };
+  if (open_to === 'anyone') return untold;
   if (open_to === 'delegate') {
     if (kind !== 'read') requireOwnSigner(caller, signer);
-    return context;
+    return untold;
   }
   return open_to === 'proposer' ? ownContext(context, caller.name) : refuse('NOT_FOR_AGENTS');
 }

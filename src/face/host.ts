@@ -59,8 +59,10 @@ export function hostOf(
     /** What the services of this project remember together. */
     serviceState: once(() => shared ?? ownServiceState()),
     /** Does something as the one service of this project. Several may share a store that is a server. */
-    asService: <T>(act: () => Promise<T>): Promise<T> =>
-      config.store.kind === 'sqlite' ? alone(layout.serve_lock, act) : act(),
+    asService: <T>(act: () => Promise<T>): Promise<T> => {
+      context.aside.serve();
+      return config.store.kind === 'sqlite' ? alone(layout.serve_lock, act) : act();
+    },
     /** The time, as everything here has it. */
     now: () => context.clock(),
     /** Another number whenever something was written since; null where the store cannot tell at once. */

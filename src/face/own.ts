@@ -25,6 +25,7 @@ function contextOf(context: Context, proposer: string): Context {
     ...context,
     is_own: true,
     lacking: (state, authorities) => lackingOf(context, state, authorities),
+    untold: proposer,
     store: ownStore(context.store, proposer),
     // It tells of every intent, of any proposer.
     get ledger(): never {

@@ -97,12 +97,15 @@ export const plans = {
 
   validate: read({
     open_to: 'anyone',
-    about: 'Everything that is wrong with a plan, each with its place.',
+    about:
+      'Everything that is wrong with a plan, each with its place. An agent is told of its form alone: no file is looked at.',
     input: texts,
     output: () =>
       z.strictObject({
         plan_id: z.string().nullable(),
         actions: z.int(),
+        /** `files`: that the plan fits the files as they are was checked, too. `form`: an agent asked, and no file was looked at. */
+        checked: z.enum(['form', 'files']),
         problems: z.array(problem()).readonly(),
       }),
     run: async ({ context }, { plan, config = null }) =>

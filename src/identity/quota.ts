@@ -80,7 +80,12 @@ export function requireQuota(quota: Quota, limit: QuotaLimit, at: string): void 
       },
     );
   }
-  const { minute } = rateOf(quota.pace, new Date(at));
+  requirePace(quota.pace, limit, at);
+}
+
+/** Refuses one proposal more than a source may make within a minute, and says when it may again. */
+export function requirePace(pace: Pace, limit: Pick<QuotaLimit, 'minute'>, at: string): void {
+  const { minute } = rateOf(pace, new Date(at));
   if (minute < limit.minute) return;
   const again = new Date((Math.floor(Date.parse(at) / 60_000) + 2) * 60_000).toISOString();
   refuse(

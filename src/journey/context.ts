@@ -14,6 +14,7 @@ import type { System } from '../gate/system.ts';
 import type { Account } from '../identity/account.ts';
 import type { Authorities, Delegation } from '../identity/delegation.ts';
 import type { MachineKey } from '../identity/fact.ts';
+import type { Pace } from '../identity/pace.ts';
 import type { Principal } from '../identity/principal.ts';
 import type { QuotaLimit } from '../identity/quota.ts';
 import type { Envelope } from '../intent/envelope.ts';
@@ -21,6 +22,7 @@ import { limits } from '../limits.ts';
 import type { ServerEntries } from '../mcp-call/entry.ts';
 import type { ServerMemory } from '../mcp-call/memory.ts';
 import type { Upstreams } from '../mcp-call/upstreams.ts';
+import type { Aside } from '../plan/aside/aside.ts';
 import type { Hunk } from '../plan/report/hunk.ts';
 import type { OpenedSpec } from '../plan/spec.ts';
 import type { Attributes } from '../plan/state/attributes.ts';
@@ -67,6 +69,8 @@ export interface Context {
   /** Who a tool runs as; what it reads of the host is read again when it changed. */
   readonly userFor: UserFor;
   readonly starter: Starter;
+  /** What takes long with the contents of plans. */
+  readonly aside: Aside;
   /** The MCP servers of keyturn.yaml, as the file has them now. */
   readonly servers: () => ServerEntries;
   /** Those that this process has started. */
@@ -98,6 +102,8 @@ export interface Context {
   readonly is_own?: true;
   /** What the policies lack of the approvals, where the store does not show what they are asked about. */
   readonly lacking?: (state: IntentState, authorities: Authorities) => Promise<Lacking | null>;
+  /** The agent that asks. It is not told what is in a file of the project. */
+  readonly untold?: string;
   /** Whether anything may be written by now; always, where it is not there. */
   readonly may_write?: () => boolean;
   /** Looks at the machine again each time; bubblewrap is asked what it can only when it is another one. */
@@ -146,6 +152,8 @@ export interface Memory {
   /** What checks the arguments of a grant, by the digest of its bounds. */
   readonly grants: Recent<Digest, CheckArguments>;
   plan: { readonly digest: Digest; readonly opened: OpenedSpec } | null;
+  /** How fast each agent proposed plans, also those that were refused. */
+  readonly plans_tried: Map<string, Pace>;
   /** Whether a snapshot of policies may name who is asked to look. */
   readonly routes: Recent<Digest, boolean>;
   /** Of which effects a snapshot of policies may read who has approved. */

@@ -4,6 +4,7 @@ import { type EnvelopeDraft, openEnvelope } from '../intent/envelope.ts';
 import { journeyLimits } from '../limits.ts';
 import type { PlanSpec } from '../plan/spec.ts';
 import { refuse } from '../refusal.ts';
+import { inAgentTurn } from './agent-plan.ts';
 import type { Asked, Context } from './context.ts';
 import type { Derived, Effect } from './derived.ts';
 import { deriveMcpCall } from './mcp.ts';
@@ -17,7 +18,8 @@ export async function derive(
   asked: EnvelopeDraft['effect'],
   intent_id: string | null,
 ): Promise<Derived> {
-  const derived = await deriveCall(context, asked, intent_id, { look: true });
+  const first = () => deriveCall(context, asked, intent_id, { look: true });
+  const derived = await (asked.kind === 'plan' ? inAgentTurn(context, first) : first());
   // What no one executor could run is refused before a human looks at it.
   executorIn(derived.effect);
   return derived;

@@ -33,6 +33,7 @@ import { Attributes } from '../plan/state/attributes.ts';
 import { isPin } from '../plan/state/pin.ts';
 import { StatCache } from '../plan/state/stat-cache.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
+import { editFaults, requireUntold, type Simulating, untoldOf } from './agent-plan.ts';
 import type { Context } from './context.ts';
 import type { Derived } from './derived.ts';
 import { executeRun } from './plan-run.ts';
@@ -42,7 +43,7 @@ import { requireSqlEngine } from './reach.ts';
 export async function derivePlanRun(context: Context, spec: PlanSpec, look: boolean): Promise<Derived> {
   // Before a new plan begins, old ones whose time is up are marked; they are kept all the same.
   if (look) await expireManifests(context.root, context.clock());
-  const collector = new Collector();
+  const collector = new Collector(context.aside.onlooker);
   const stat_cache = new StatCache(context.root);
   context.memory.attributes ??= new Attributes();
   const { attributes } = context.memory;
@@ -52,8 +53,17 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
     const { action, change } = visited;
     if (takesContent(action) && change.path === action.target) contents.push((await visited.after())!);
   };
-  const effect = await simulate(context, spec, { ...(look && { visit }), stat_cache, attributes });
-  requireContent(collector.findings);
+  const derived = async (looking?: Simulating) => {
+    const onBegin = looking?.begin;
+    const found = await simulate(context, spec, {
+      ...{ stat_cache, attributes },
+      ...(look && { visit }),
+      ...(onBegin && { onBegin }),
+    });
+    requireContent(collector.findings);
+    return found;
+  };
+  const effect = await (context.untold === undefined ? derived() : untoldPlan(context, spec, derived));
   const registry = context.registry();
   return {
     effect,
@@ -90,6 +100,16 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
   };
 }
 
+function untoldPlan(
+  context: Context,
+  spec: PlanSpec,
+  derived: (looking: Simulating) => Promise<PlanEffect>,
+): Promise<PlanEffect> {
+  const opened = openedOf(context, spec);
+  requireUntold(opened.plan, protectionBy(opened));
+  return untoldOf(derived);
+}
+
 /** Reports are in a folder named after the time: two plans of one task that begin at once must not get the same one. */
 function unusedTime({ clock, memory }: Context): Date {
   memory.reports_ms = Math.max(clock().getTime(), memory.reports_ms + 1);
@@ -100,7 +120,7 @@ function unusedTime({ clock, memory }: Context): Date {
 async function simulate(
   context: Context,
   spec: PlanSpec,
-  onlookers: Pick<DeriveOptions, 'visit' | 'stat_cache' | 'attributes' | 'onProblem'>,
+  onlookers: Pick<DeriveOptions, 'visit' | 'stat_cache' | 'attributes' | 'onBegin' | 'onProblem'>,
 ): Promise<PlanEffect> {
   const opened = openedOf(context, spec);
   const { plan, config } = opened;
@@ -160,7 +180,7 @@ function textOf(bytes: Uint8Array | null): string | null {
 
 /** What a plan would do to the files as they are now, as a person reads it. */
 export async function previewPlan(context: Context, spec: PlanSpec, room?: DiffRoom) {
-  const seen = new Collector();
+  const seen = new Collector(context.aside.onlooker);
   const effect = await simulate(context, spec, { visit: seen.visit });
   const { findings } = seen;
   const changeOf = (action_id: string, path: string) => seen.changeOf(action_id, path);
@@ -175,18 +195,22 @@ export async function previewPlan(context: Context, spec: PlanSpec, room?: DiffR
 export interface Validation {
   readonly plan_id: string | null;
   readonly actions: number;
+  /** `form`: an agent asked, and no file of the project was looked at. */
+  readonly checked: 'form' | 'files';
   /** Those of the form name the file that they are in. */
   readonly problems: readonly (PlanProblem & { readonly source: 'plan' | 'config' })[];
 }
 
-/** Everything that is wrong with a plan: its form, and then what the files as they are now do not allow. */
+/** Everything that is wrong with a plan: its form, and then what the files as they are now do not allow. An agent is told of its form alone. */
 export async function validatePlan(
   context: Context,
   source: Pick<PlanSource, 'plan' | 'config'>,
 ): Promise<Validation> {
   const read = readPlan(context, source);
-  if ('problems' in read) return { plan_id: null, actions: 0, problems: read.problems };
+  const checked = context.untold === undefined ? 'files' : 'form';
+  if ('problems' in read) return { plan_id: null, actions: 0, checked, problems: read.problems };
   const { plan } = read.opened;
+  const named = { plan_id: plan.plan_id, actions: plan.actions.length, checked } as const;
   const { file, base } = actionsIn(source.plan);
   const problems = new Problems();
   const tell = (action_id: string, code: ReasonCode, message: string) => {
@@ -198,12 +222,14 @@ export async function validatePlan(
       index < 0 ? message : `${action_id}: ${message}`,
     );
   };
-  const collector = new Collector();
+  const collector = new Collector(context.aside.onlooker);
   try {
-    await simulate(context, read.spec, {
-      visit: collector.visit,
-      onProblem: ({ action_id }, { code, message }) => tell(action_id, code, message),
-    });
+    if (checked === 'files')
+      await simulate(context, read.spec, {
+        visit: collector.visit,
+        onProblem: ({ action_id }, { code, message }) => tell(action_id, code, message),
+      });
+    else for (const { action, refusal } of editFaults(plan)) tell(action, refusal.code, refusal.message);
     for (const { action_id, severity, code, path, line, message } of collector.findings)
       if (severity === 'refuse')
         tell(action_id, code ?? 'CONTENT_CREDENTIAL', `${path}, line ${line}: ${message}`);
@@ -212,7 +238,7 @@ export async function validatePlan(
     tell('', error.code, error.message);
   }
   const found = problems.list().map((problem) => ({ ...problem, source: 'plan' as const }));
-  return { plan_id: plan.plan_id, actions: plan.actions.length, problems: found };
+  return { ...named, problems: found };
 }
 
 export function readPlan(context: Context, source: Pick<PlanSource, 'plan' | 'config'>): ReadSpec {
@@ -257,7 +283,8 @@ function realOf(path: string): string {
 }
 
 function runnersOf(context: Context, secrets?: Secrets): Runners {
-  return { pipelines: registeredPipelines(pipelineSetting(context, secrets)) };
+  const pipelines = registeredPipelines(pipelineSetting(context, secrets));
+  return { pipelines, editor: context.aside.editor ?? undefined };
 }
 
 export function pipelineSetting(context: Context, secrets?: Secrets): PipelineSetting {

@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Digest } from '../canonical/digest.ts';
 import { projectPaths } from '../intent/path.ts';
 import { actionTimeouts, limits, planLimits, planTimeout } from '../limits.ts';
@@ -27,6 +28,8 @@ export interface DeriveOptions {
   readonly stat_cache?: StatCache;
   /** Remembers which attributes its files have. */
   readonly attributes?: Attributes;
+  /** The next action is simulated. */
+  readonly onBegin?: (action: Action) => void;
   /** With it, an action that cannot be simulated is told here and left out, and the others are looked at all the same. */
   readonly onProblem?: (action: Action, refusal: Refusal) => void;
 }
@@ -60,7 +63,10 @@ export async function derivePlan(options: DeriveOptions): Promise<PlanEffect> {
   try {
     const actions: ActionEffect[] = [];
     const reads: string[] = [];
-    for (const action of ordered) {
+    for (const [i, action] of ordered.entries()) {
+      // A service answers others between two actions.
+      if (i > 0) await nextTurn();
+      options.onBegin?.(action);
       const simulated = await simulateOrTell(action, overlay, options);
       if (simulated) actions.push(simulated.effect);
       if (simulated) reads.push(...simulated.reads);
@@ -178,8 +184,18 @@ function requireLimits(actions: readonly ActionEffect[]): void {
   );
   if (backup > planLimits.backup_bytes)
     refuse('PLAN_LIMIT_EXCEEDED', `The backups would take more than ${planLimits.backup_bytes} bytes.`);
+  requireYamlFits(actions);
   requireContentFits(actions);
   requireShowable(actions);
+}
+
+/** A plan may edit its own large file a thousand times, and each time it is parsed. */
+function requireYamlFits(actions: readonly ActionEffect[]): void {
+  const read = actions.flatMap(({ operation, changes }) =>
+    operation.type === 'yaml_update' ? [sizeOf(changes[0]!.before)] : [],
+  );
+  if (read.reduce((sum, size) => sum + size, 0) > planLimits.yaml_bytes)
+    refuse('EDIT_COSTLY', `The edits of YAML files read more than ${planLimits.yaml_bytes} bytes in all.`);
 }
 
 /** What a plan takes from files is kept in the store. */

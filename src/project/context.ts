@@ -22,6 +22,7 @@ import { stepGate } from '../journey/steps.ts';
 import { limits, planLimits } from '../limits.ts';
 import { serverMemory } from '../mcp-call/memory.ts';
 import { Upstreams } from '../mcp-call/upstreams.ts';
+import { Aside } from '../plan/aside/aside.ts';
 import type { Engine } from '../policy/engine.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { StorePlace } from '../store/open.ts';
@@ -103,6 +104,7 @@ export function journeyContext(
     digests: createDigests(),
     userFor: rememberedUsers(),
     starter,
+    aside: new Aside(),
     servers: serversOf(layout),
     upstreams: new Upstreams(),
     calls: callMarks(join(layout.own, 'mcp', 'calls.jsonl')),
@@ -119,6 +121,7 @@ export function journeyContext(
       servers: serverMemory(),
       grants: new Recent(limits.remembered_contexts),
       plan: null,
+      plans_tried: new Map(),
       routes: new Recent(limits.remembered_contexts),
       approvers_read: new Recent(limits.remembered_contexts),
       elevated: new Recent(limits.remembered_digests),

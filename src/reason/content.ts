@@ -65,6 +65,11 @@ export const contentReasons = {
     'The task envelope is past its time to live, or comes from the future.',
     'Ask its sender for a new one, and check the clocks.',
   ],
+  PLAN_UNFIT: [
+    1257,
+    'The plan does not fit the files as they are now. An agent is not told where, because that would tell it what is in them.',
+    'Read the files again and correct the edits. A human sees the reason with `keyturn plan validate`.',
+  ],
   MCP_SERVER_UNKNOWN: [
     1260,
     'There is no MCP server of this name in keyturn.yaml.',

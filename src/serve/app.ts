@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import * as z from 'zod';
+import { deepFrozen } from '../canonical/frozen.ts';
 import type { JsonObject } from '../canonical/json.ts';
 import { issueAnswer, issueAsked, type Keyturn, type Served } from '../keyturn.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
@@ -84,7 +85,7 @@ export function appOf(service: HttpService): Hono<Bound> {
   const acts = actsIn(routes);
   const steps = linkRoutes(enrolments);
   const vouches = vouching({ keyturn, enrolments, acts, origin: site.origin, sessions });
-  let described: object | undefined;
+  let described: Promise<object> | undefined;
   const methods = new Map<string, readonly string[]>();
   const at = (
     allowed: readonly string[],
@@ -144,8 +145,8 @@ export function appOf(service: HttpService): Hono<Bound> {
       has_access: service.access !== null,
     };
     const signed = [...vouches, ...TOGETHER_PATHS].map((one) => ({ ...one, shown: NO_TOKEN }));
-    described ??= openApiOf(routes, [...steps, ...signed, ...otherPaths(served)]);
-    return answerTagged(z.unknown(), described, request.headers.get('if-none-match'));
+    described ??= openApiOf(routes, [...steps, ...signed, ...otherPaths(served)]).then(deepFrozen);
+    return answerTagged(ANYTHING, await described, request.headers.get('if-none-match'));
   });
   for (const { path, type, text } of ENROL_FILES)
     at(['GET'], path, () => respond(text, 200, { 'content-type': type }));
@@ -257,6 +258,9 @@ async function stillCalling(service: HttpService, request: Request, caller: WebC
 
 /** By what a caller says who it is. */
 const SHOWN = ['authorization', 'cookie', PAGE_HEADER];
+
+/** The same each time, so that the text of what is described is made once. */
+const ANYTHING = z.unknown();
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 

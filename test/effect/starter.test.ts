@@ -14,7 +14,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { inspectMachine } from '../../src/effect/machine.ts';
 import { isRunLocked, openRunLock } from '../../src/effect/run-lock.ts';
 import { Starter } from '../../src/effect/starter.ts';
-import { isRunning, until } from '../support/processes.ts';
+import { childrenOf, commandOf, isRunning, until } from '../support/processes.ts';
 import { scratch } from '../support/scratch.ts';
 import { sh } from './sh.ts';
 
@@ -247,19 +247,3 @@ describe('the spare locks', () => {
     expect(existsSync(join(folder, '3.lock'))).toBe(true);
   });
 });
-
-function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    .trim()
-    .split(' ')
-    .filter(Boolean)
-    .map(Number);
-}
-
-function commandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
-}

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { VERBS } from '../../src/face/verbs.ts';
 import type { Face } from '../../src/keyturn.ts';
@@ -17,14 +19,37 @@ interface Proposed {
 
 const NONE = '00000000-0000-4000-8000-000000000000';
 
+/** Of a file whose text is the id of an intent and its goal: a refusal that names what is there, or how often, would tell of it. */
+const FILE = 'notes-of-others.json';
+const edit = (operation: object) => ({
+  action_id: 'a1',
+  action_type: 'FILE_MODIFY',
+  target: FILE,
+  operation,
+});
+const search = (pattern: string) =>
+  edit({ type: 'text_replace', pattern, replacement: '', regex: true, expected_matches: 99 });
+const PLANS = [
+  search('goal-[0-9]'),
+  search('nothing'),
+  edit({ type: 'json_update_value', path: '$.nothing', value: 1 }),
+  edit({ type: 'line_delete', start_line: 99, end_line: 99 }),
+].map((action) => ({ plan_id: 'x', action_plan: [action], execution_instructions: {} }));
+const GUESSES = PLANS.map((plan) => JSON.stringify(plan));
+
 /** What is asked of each verb that an agent may call, about an intent. A verb that is not here fails the test. */
 const ASKED: Readonly<Record<string, (intent_id: string) => readonly object[]>> = {
-  'intents.propose': (id) =>
-    ['replaces', 'undoes', 'intent_id'].map((by) => ({
+  'intents.propose': (id) => [
+    ...['replaces', 'undoes', 'intent_id'].map((by) => ({
       declared_goal: 'again',
       effect: { kind: 'tool', tool: 'say', arguments: { word: 'again' } },
       [by]: id,
     })),
+    ...PLANS.map((plan) => ({
+      declared_goal: 'again',
+      effect: { kind: 'plan', plan, config: null, task_id: 'x' },
+    })),
+  ],
   'intents.undo': (intent_id) => [{ intent_id }],
   'intents.withdraw': (intent_id) => [{ intent_id, reason: 'x', receipt: 'r'.repeat(43) }],
   'intents.get': (intent_id) => [{ intent_id }],
@@ -48,7 +73,7 @@ const ASKED: Readonly<Record<string, (intent_id: string) => readonly object[]>> 
     ...['scout', 'probe', 'ben', 'ada'].flatMap((proposer) => [{ proposer }, { needs: proposer }]),
   ],
   'plans.read': () => [{ plan: '' }],
-  'plans.validate': () => [{ plan: '' }],
+  'plans.validate': () => [{ plan: '' }, ...GUESSES.map((plan) => ({ plan }))],
   'runs.progress': (execution_id) => [{ execution_id }],
   'tools.list': () => [{}],
   'tools.arguments': () => [{ tool: 'say', texts: { word: 'x' } }],
@@ -106,6 +131,7 @@ export async function requireNothingOfOthers(proposers: readonly Proposer[]): Pr
   await Promise.all(['scout', 'probe'].map((name) => agent(p, name)));
   await human(p, 'ben');
   const all = await proposeAll(p, proposers);
+  writeFileSync(join(p.root, FILE), JSON.stringify(all.flatMap(({ marks }) => marks)));
   for (const name of ['scout', 'probe'] as const) {
     const face = p.keyturn.as({ name });
     const theirs = all.filter(({ proposer }) => proposer !== name).flatMap(({ marks }) => marks);
@@ -114,6 +140,7 @@ export async function requireNothingOfOthers(proposers: readonly Proposer[]): Pr
         for (const request of ASKED[verb]!(intent_id)) {
           const answer = await answerOf(face, verb, request);
           for (const mark of theirs) expect(answer, verb).not.toContain(mark);
+          expect(answer, verb).not.toContain('"EDIT_');
         }
   }
 }

@@ -60,6 +60,7 @@ export const INNER: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['derive.ts'],
     ['report'],
     ['preview'],
+    ['aside'],
     ['pipelines.ts', 'spec.ts'],
   ],
 };

@@ -19,23 +19,23 @@ export function validate(call: Call): Promise<Answer> {
   const [file = ''] = call.operands;
   return reading(call, async (keyturn) => {
     const result = await keyturn.plans.validate(planSource(file, call.options));
-    const { plan_id, actions, problems } = result;
-    if (problems.length > 0) return problemsOf(file, call.options, problems);
+    const { plan_id, actions, checked, problems } = result;
+    if (problems.length > 0) return problemsOf(file, call.options, result);
+    const sound = checked === 'files' ? 'nothing is wrong with it' : 'nothing is wrong with its form';
     return {
       result,
-      lines: [`[OK] ${visible(plan_id ?? '')}: ${counted(actions, 'action')}, nothing is wrong with it`],
+      lines: [`[OK] ${visible(plan_id ?? '')}: ${counted(actions, 'action')}, ${sound}`],
     };
   });
 }
 
-type Problems = Verb<'plans.validate'>['problems'];
-
-function problemsOf(file: string, { config = '' }: Options, problems: Problems): Answer {
+function problemsOf(file: string, { config = '' }: Options, found: Verb<'plans.validate'>): Answer {
+  const { problems } = found;
   const lines = problems.map(({ source, line, column, code, message, pointer }) => {
     const place = `${source === 'config' ? config : file}:${line}:${column}`;
     return `${visible(place)}: ${code} ${visible(message)} (${visible(pointer || '/')})`;
   });
-  const result: Verb<'plans.validate'> = { plan_id: null, actions: 0, problems };
+  const result: Verb<'plans.validate'> = { ...found, plan_id: null, actions: 0 };
   const refusal = new Refusal('SHAPE_INVALID', `${counted(problems.length, 'problem')} in ${visible(file)}.`);
   return { result, lines, refusal };
 }

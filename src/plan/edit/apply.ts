@@ -1,6 +1,7 @@
 import { editLimits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import type { TakeMemory } from '../reused-memory.ts';
+import { compilePath } from './document-path.ts';
 import { acceptsComments, type FormatHints, formatOf, requireYaml } from './format.ts';
 import { type CheckedEdit, editJson } from './json-edit.ts';
 import { deleteLines } from './line-delete.ts';
@@ -15,8 +16,9 @@ import {
   type SourceText,
   textOf,
 } from './splice.ts';
-import { replaceExpression, replaceLiteral } from './text-replace.ts';
+import { replaceExpression, replaceLiteral, requireExpression } from './text-replace.ts';
 import { editYaml } from './yaml-edit.ts';
+import { parseYamlPath } from './yaml-path.ts';
 
 export interface EditResult {
   readonly bytes: Uint8Array;
@@ -47,6 +49,18 @@ export function applyEdit(
   if (Buffer.compare(result, bytes) === 0) refuse('EDIT_CHANGES_NOTHING');
   edit.check?.(textOf(openText(result)));
   return { bytes: result, output: edit.output };
+}
+
+/** Refuses an edit that fits no file. True for one that searches the file: by an expression, or by a path with a filter. */
+export function isSearch(operation: EditOperation): boolean {
+  if (operation.type === 'text_replace') {
+    if (operation.regex) requireExpression(operation);
+    return operation.regex;
+  }
+  if (operation.type === 'yaml_update') parseYamlPath(operation.path);
+  return (
+    'path' in operation && operation.type !== 'yaml_update' && compilePath(operation.path).steps === null
+  );
 }
 
 /** An edit by the places in the bytes, and the check of its result if it has one. */

@@ -55,6 +55,12 @@ function matchExpression(text: string, operation: TextReplace): Splice[] {
   return splices;
 }
 
+/** Refuses an expression or a replacement that fits no text. */
+export function requireExpression(operation: TextReplace): void {
+  const expression = compile(operation);
+  parseReplacement(operation.replacement, expression.groupCount(), groupNames(expression));
+}
+
 const FLAGS: Readonly<Record<string, number>> = {
   i: RE2JS.CASE_INSENSITIVE,
   m: RE2JS.MULTILINE,

@@ -11,22 +11,29 @@ import {
   type Stager,
   stageReplace,
 } from './apply.ts';
-import { DEFAULT_MODE, type Handler, type Simulated } from './handler.ts';
+import { DEFAULT_MODE, type Editor, type Handler, type Simulated } from './handler.ts';
 
 /** FILE_MODIFY: edits a file in place. Undone by restoring its backup. */
-export const fileModifyHandler: Handler<'FILE_MODIFY'> = {
-  undo: 'exact',
-  simulate: (action, world) =>
-    action.operation.type === 'mode_change'
-      ? simulateMode(action.target, action.operation.mode, world)
-      : simulateEdit(action, world, editOf(action)),
-  prepare: (action, stager) => prepareEdit(action, stager, editOf(action)),
-  execute: (action, writer) => executeEdit(action, writer, editOf(action)),
-};
+export function createFileModifyHandler(editor: Editor = () => null): Handler<'FILE_MODIFY'> {
+  return {
+    undo: 'exact',
+    simulate: (action, world) =>
+      action.operation.type === 'mode_change'
+        ? simulateMode(action.target, action.operation.mode, world)
+        : simulateEdit(action, world, editOf(action, editor)),
+    prepare: (action, stager) => prepareEdit(action, stager, editOf(action, editor)),
+    execute: (action, writer) => executeEdit(action, writer, editOf(action, editor)),
+  };
+}
 
-function editOf({ operation, target }: Action<'FILE_MODIFY'> | ActionEffect<'FILE_MODIFY'>): EditFunction {
+function editOf(
+  { operation, target }: Action<'FILE_MODIFY'> | ActionEffect<'FILE_MODIFY'>,
+  editor: Editor,
+): EditFunction {
   if (operation.type !== 'mode_change')
-    return (bytes, take) => applyEdit(bytes, operation, { path: target }, take);
+    return (bytes, take) =>
+      editor({ kind: 'edit', path: target, bytes, operation }) ??
+      applyEdit(bytes, operation, { path: target }, take);
   const output = `Mode changed to ${operation.mode.toString(8).padStart(4, '0')}`;
   return (bytes) => ({ bytes, output });
 }

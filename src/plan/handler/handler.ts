@@ -1,3 +1,5 @@
+import type { EditResult } from '../edit/apply.ts';
+import type { EditOperation, SchemaOperation } from '../edit/operation.ts';
 import type { Action, ActionEffect, PathChange, PipelineStep, Undo } from '../model.ts';
 import type { ActionType } from '../operation.ts';
 import type { World } from '../state/world.ts';
@@ -22,6 +24,14 @@ export interface Simulated {
   readonly query_text?: string | null;
   readonly steps?: readonly PipelineStep[];
 }
+
+/** Edits a content elsewhere. Null where it is to be edited here. */
+export type Editor = (
+  work: { readonly path: string; readonly bytes: Uint8Array } & (
+    | { readonly kind: 'edit'; readonly operation: EditOperation }
+    | { readonly kind: 'schema'; readonly operation: SchemaOperation }
+  ),
+) => Promise<EditResult> | null;
 
 /** Files of a plan are readable by all and written by their owner, unless it says otherwise. */
 export const DEFAULT_MODE = 0o644;

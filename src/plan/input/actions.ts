@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { actionTimeouts } from '../../limits.ts';
+import { actionTimeouts, planLimits } from '../../limits.ts';
 import { type ActionType, type OperationOf, operationSchemas } from '../operation.ts';
 import { addIssues } from './issues.ts';
 import { requirePlanPath } from './path.ts';
@@ -35,6 +35,39 @@ export function rawActions(value: unknown): unknown[] {
 export function isRaw(value: unknown): value is Raw {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Whether there are no more actions and files than a plan may have. Asked first: all that follows takes time for each of them. */
+export function checkCounts({ file, base, value, rules, problems }: Checked): boolean {
+  const actions = rawActions(value);
+  const files = actions.filter((one) => isRaw(one) && FILE_ACTIONS.has(one.action_type)).map(targetOf);
+  const changed = new Set(files).size;
+  const at = [...base, 'action_plan'];
+  if (actions.length > planLimits.actions)
+    problems.at(
+      file,
+      at,
+      'SHAPE_INVALID',
+      `The plan has ${actions.length} actions; ${planLimits.actions} are accepted.`,
+    );
+  else if (changed > rules.max_files)
+    problems.at(
+      file,
+      at,
+      'PLAN_LIMIT_EXCEEDED',
+      `The plan changes ${changed} files; ${rules.max_files} are allowed.`,
+    );
+  return actions.length <= planLimits.actions && changed <= rules.max_files;
+}
+
+/** Each changes its target. */
+const FILE_ACTIONS: ReadonlySet<unknown> = new Set([
+  'FILE_CREATE',
+  'FILE_MODIFY',
+  'FILE_DELETE',
+  'FILE_RENAME',
+]);
+
+const targetOf = (action: unknown) => (action as Raw).target;
 
 /** Checks each action by itself. Returns its flat operation, or null where there is a problem with it. */
 export function checkActions(checked: Checked): (AnyOperation | null)[] {

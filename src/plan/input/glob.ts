@@ -1,3 +1,5 @@
+import { planLimits } from '../../limits.ts';
+
 /**
  * Patterns for paths: `?` is one character, `*` any characters of one name, `**` as a whole name any number of names,
  * also none. A pattern without a slash is a file name, wherever it stands. Nothing else is special.
@@ -27,12 +29,18 @@ export function pathGlobs(patterns: readonly string[]): PathGlobs {
     else if (/[*?]/.test(names[0]!)) others.push(['**', names[0]!].map(partOf));
     else plain.add(names[0]!);
   }
+  const isMatch = (path: string) => {
+    const names = foldPath(path).split('/');
+    return plain.has(names.at(-1)!) || others.some((parts) => matchNames(parts, names));
+  };
+  // A plan names a path in many actions, and each is asked about several times.
+  const known = new Map<string, boolean>();
   return {
     patterns,
     matches(path) {
-      const names = foldPath(path).split('/');
-      if (plain.has(names.at(-1)!)) return true;
-      return others.some((parts) => matchNames(parts, names));
+      const found = known.get(path) ?? isMatch(path);
+      if (known.size < planLimits.kept_matches) known.set(path, found);
+      return found;
     },
   };
 }

@@ -2,7 +2,7 @@ import { sha256 } from '../../canonical/digest.ts';
 import { canonicalBytes } from '../../canonical/json.ts';
 import { actionTimeouts, planTimeout } from '../../limits.ts';
 import type { Action, Plan, RiskLevel, ValidationRule } from '../model.ts';
-import { type AnyOperation, checkActions } from './actions.ts';
+import { type AnyOperation, checkActions, checkCounts } from './actions.ts';
 import type { SystemConfig } from './config.ts';
 import { openJson } from './document.ts';
 import { addIssues } from './issues.ts';
@@ -40,6 +40,7 @@ export function requirePlan(input: Uint8Array | string, options: ParseOptions = 
 export function planAt(file: Placed, base: Path, options: ParseOptions, problems: Problems): Plan | null {
   const rules = rulesOf(options.config ?? null, options.registries);
   const value = valueAt(file.value, base);
+  if (!checkCounts({ file, base, value, rules, problems })) return null;
   const parsed = planSchema.safeParse(value);
   if (!parsed.success) addIssues(problems, file, base, parsed.error.issues);
   const operations = checkActions({ file, base, value, rules, problems });

@@ -1,6 +1,11 @@
 import { planLimits } from '../../limits.ts';
 import type { Visited } from '../derive.ts';
-import { type ContentFinding, contentFindingsInTurns, type FileContent } from '../input/content.ts';
+import {
+  type ContentChange,
+  type ContentFinding,
+  contentFindingsInTurns,
+  type FileContent,
+} from '../input/content.ts';
 import type { FileState } from '../model.ts';
 import { type Diff, diffOf } from '../report/diff.ts';
 import type { Hunk } from '../report/hunk.ts';
@@ -13,6 +18,12 @@ export interface SeenChange {
   readonly lines_left_out: number;
 }
 
+/** Looks at a change elsewhere. Null where it is to be looked at here. */
+export type Onlooker = (look: {
+  readonly from: Uint8Array | null;
+  readonly change: ContentChange;
+}) => Promise<{ readonly diff: Diff; readonly findings: readonly ContentFinding[] }> | null;
+
 /**
  * Looks at each change while a plan is derived: `derivePlan({ ..., visit: collector.visit })`. Nothing here is part of what is approved;
  * the findings say whether it may be.
@@ -20,8 +31,13 @@ export interface SeenChange {
 export class Collector {
   readonly findings: ContentFinding[] = [];
   private readonly seen = new Map<string, SeenChange>();
+  private readonly onlooker: Onlooker;
   private room: number = planLimits.preview_chars;
   private room_lines: number = planLimits.preview_lines;
+
+  constructor(onlooker: Onlooker | null = null) {
+    this.onlooker = onlooker ?? (() => null);
+  }
 
   readonly visit = async ({ action, change, before, after }: Visited): Promise<void> => {
     if (isPin(change)) return;
@@ -29,14 +45,15 @@ export class Collector {
     const from = contentOf(change.before, await before());
     const to = contentOf(change.after, await after());
     if (isUnknown(change.before, from) || isUnknown(change.after, to)) return;
-    this.seen.set(
-      keyOf(action_id, change.path),
-      this.kept(diffOf(from?.bytes ?? null, to?.bytes ?? null), to === null),
-    );
     // A renamed file brings its content along; it is not new.
     const was = action_type === 'FILE_RENAME' ? to : from;
-    const { path } = change;
-    this.findings.push(...(await contentFindingsInTurns({ action_id, path, before: was, after: to })));
+    const look = {
+      from: from?.bytes ?? null,
+      change: { action_id, path: change.path, before: was, after: to },
+    };
+    const { diff, findings } = (await this.onlooker(look)) ?? (await lookInTurns(look));
+    this.seen.set(keyOf(action_id, change.path), this.kept(diff, to === null));
+    this.findings.push(...findings);
   };
 
   /** A diff that does not fit is left out whole. Of a file that goes away, its size and hash are enough. */
@@ -54,6 +71,11 @@ export class Collector {
   changeOf(action_id: string, path: string): SeenChange | null {
     return this.seen.get(keyOf(action_id, path)) ?? null;
   }
+}
+
+async function lookInTurns({ from, change }: Parameters<Onlooker>[0]) {
+  const diff = diffOf(from, change.after?.bytes ?? null);
+  return { diff, findings: await contentFindingsInTurns(change) };
 }
 
 function sizeOf(hunks: readonly Hunk[]): readonly [chars: number, lines: number] {

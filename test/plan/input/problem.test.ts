@@ -234,6 +234,13 @@ describe('a plan with problems', () => {
     const many = Array.from({ length: 101 }, (_, i) => action({ action_id: `a${i}`, target: `f${i}` }));
     expectOnly('PLAN_LIMIT_EXCEEDED', '/action_plan', planOf(...many));
     expect(problemsOf(planOf(...many.slice(1)))).toEqual([]);
+    // Before anything is said about a single one of them.
+    expectOnly(
+      'PLAN_LIMIT_EXCEEDED',
+      '/action_plan',
+      planOf(...many.map((one) => ({ ...one, target: `${one.target}/..` }))),
+    );
+    expectOnly('SHAPE_INVALID', '/action_plan', planOf(...Array(1001).fill(action({ target: '../x' }))));
   });
 
   it('a plan that would take too long is refused', () => {
