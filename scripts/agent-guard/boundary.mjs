@@ -25,6 +25,7 @@ const READS = [
   'src/journey/page.ts',
   'src/journey/prove-agent.ts',
   'src/journey/reach.ts',
+  'src/journey/resource.ts',
   'src/journey/rules.ts',
   'src/journey/sealed-effect.ts',
   'src/tool/select.ts',

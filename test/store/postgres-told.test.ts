@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { it, onTestFinished } from 'vitest';
 import type { Grown } from '../../src/store/store.ts';
 import { until } from '../support/processes.ts';
 import { begun, enrolled, frozen, proposed } from './facts.ts';
