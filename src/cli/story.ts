@@ -17,6 +17,7 @@ export function storyLines(story: Story, now: Date): string[] {
     ...intentLines(story, now),
     ...changeLines(story),
     ...historyLines(story),
+    ...undoneLines(story),
     ...waitLines(story),
     ...story.reports_missing.map(
       ({ execution_id, names }) =>
@@ -63,6 +64,12 @@ function intentLines({ intent, envelope, absent, shown, alternates }: Story, now
     ]),
     `What was asked for ${whyAbsent(absent ?? 'missing')}`,
   ];
+}
+
+function undoneLines({ undone_by }: Story): string[] {
+  if (undone_by === null) return [];
+  const { intent_id, is_done } = undone_by;
+  return [`${is_done ? 'Undone' : 'Its undo is not over: to be undone'} by ${intent_id}`];
 }
 
 function waitLines({ waits_for }: Story): string[] {

@@ -26,6 +26,7 @@ import { isRunning } from './life.ts';
 import { review } from './review.ts';
 import type { Reviewers } from './reviewers.ts';
 import { standingNow } from './standing.ts';
+import { type UndoneBy, undoerOf, undoneByOf } from './undo.ts';
 
 /** Everything that can be told of one intent. */
 export interface IntentStory {
@@ -44,6 +45,8 @@ export interface IntentStory {
   readonly changes: readonly string[] | null;
   /** Which executors its order waits for; null where no run is ordered that an executor would take. */
   readonly waits_for: WaitsFor | null;
+  /** The intent that undoes its run; null where none does, and in a file, which does not tell. */
+  readonly undone_by: UndoneBy | null;
   readonly outputs: readonly Output[];
   /** What became of each order and each run, in the words of their lists. */
   readonly capability_words: readonly {
@@ -86,6 +89,7 @@ export async function storyOf(
   return {
     ...told(story, toldOf(standing), await standing.reviewers()),
     ...wordsOf(story, context.clock(), await isRunning(context, story.intent)),
+    undone_by: undoneByOf(await undoerOf(context, intent_id)),
     waits_for: is_ordered && isDue(story.intent) ? await standing.executors() : null,
     shown: asked?.shown ?? null,
     alternates: asked?.alternates ?? [],
@@ -121,6 +125,7 @@ export async function storyInFile({
     // Of processes a file knows nothing.
     ...wordsOf(story, now, false),
     waits_for: null,
+    undone_by: null,
     shown: shownFromFile(story),
     alternates: [],
     reports_missing: [],
@@ -145,7 +150,7 @@ function wordsOf({ intent: { capabilities }, left }: Story, now: Date, is_runnin
 
 type ToldStory = Omit<
   IntentStory,
-  'waits_for' | 'shown' | 'alternates' | 'reports_missing' | 'output' | keyof Words
+  'waits_for' | 'undone_by' | 'shown' | 'alternates' | 'reports_missing' | 'output' | keyof Words
 >;
 
 function told(

@@ -139,6 +139,16 @@ export const dependencyReasons = {
     'Stop what uses it, or name another one with --port and --host.',
   ],
   WAIT_OVER: [4034, 'It has not come that far yet.', 'Ask again.'],
+  UNDO_UNDER_WAY: [
+    4035,
+    'Another intent undoes this run already: it waits, runs, or is in doubt.',
+    'Run `keyturn show ID` of the intent that the message names. Once it failed, was rejected or has expired, another one can be proposed.',
+  ],
+  UNDONE_BEFORE: [
+    4036,
+    'The run was undone before, and is not undone twice.',
+    'Run `keyturn show ID` of the intent that the message names. To undo it again, propose the call yourself.',
+  ],
   DEPENDENCY_FAILED: [4100, 'An action that this one depends on failed.', 'Correct the action that failed.'],
   DEPENDENCY_NOT_COMPLETED: [
     4101,

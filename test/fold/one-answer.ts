@@ -173,13 +173,15 @@ function isOfTheStore(found: Answer, events: readonly Event[]): boolean {
 }
 
 /**
- * What a proof cannot know: how many capabilities its proposer was issued, how often a grant was used, who may have signed nothing, where the conversation stands
+ * What a proof cannot know: how many capabilities its proposer was issued, how often a grant was used, what else undoes the same run, who may have signed nothing, where the conversation stands
  * that it was dispatched for, which ids other stories took, and how many humans there are whom it does not show.
  */
 const isOfTheWhole = (code: string, { kind }: Event) =>
   code === 'CLAIM_TAKEN' ||
   code === 'LAST_HUMAN' ||
   code === 'GRANT_SPENT' ||
+  code === 'UNDO_UNDER_WAY' ||
+  code === 'UNDONE_BEFORE' ||
   (kind === 'capability.issued' && (code === 'DECISION_STALE' || code === 'PRINCIPAL_UNKNOWN')) ||
   (kind === 'execution.claimed' && /^(AGENT|SIMULATION|DISPATCH)_/.test(code));
 

@@ -48,6 +48,7 @@ describe('the result of an intent', () => {
       replaced_by: null,
       run: null,
       undo: null,
+      undone_by: null,
     });
     await ran(p, intent);
     expect(await p.keyturn.intents.result({ intent_id: intent.intent_id })).toMatchObject({

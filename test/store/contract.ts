@@ -13,6 +13,7 @@ import { credentialContract } from './contract-credential.ts';
 import { delegationContract } from './contract-delegation.ts';
 import { listContract } from './contract-lists.ts';
 import { rebuildContract } from './contract-rebuild.ts';
+import { undoContract } from './contract-undo.ts';
 import {
   activated,
   begun,
@@ -675,6 +676,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
   credentialContract(name, place);
   listContract(name, place);
   rebuildContract(name, place);
+  undoContract(name, place);
 }
 
 /** Contents of which the digests of two begin with the same 4 characters; they are the first two. */
