@@ -172,9 +172,13 @@ describe('waiting for an intent', () => {
     await expectRefusal('INTENT_NOT_FOUND', () => p.keyturn.intents.waitFor({ intent_id: randomUUID() }));
     const { intent_id } = await propose(p);
     const other = await Keyturn.open({ at: p.root });
-    const waiting = expect(other.intents.waitFor({ intent_id })).rejects.toThrow();
+    const waiting = expectRefusal('STORE_CLOSED', () => other.intents.waitFor({ intent_id }));
     await other.close();
     await waiting;
+    await expectRefusal('STORE_CLOSED', () => other.intents.list({}));
+    await expectRefusal('STORE_CLOSED', () =>
+      other.system.freeze({ scope: 'system', reason: 'late', signer: p.ada }),
+    );
   });
 });
 

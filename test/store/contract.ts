@@ -58,6 +58,15 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       expect(await allEntries(store)).toEqual([]);
     });
 
+    it('is refused once the store is closed, and so is what reads', async () => {
+      const { store } = await withHumans(await place());
+      await store.close();
+      await expectRefusal('STORE_CLOSED', () => store.commit({ events: [proposed()] }));
+      await expectRefusal('STORE_CLOSED', () => store.tip());
+      await expectRefusal('STORE_CLOSED', () => store.find('system', 'system'));
+      await expectRefusal('STORE_CLOSED', () => store.rebuild({ write: false }));
+    });
+
     it('appends chained entries that the tip and the receipt agree on', async () => {
       const { store } = await withHumans(await place());
       const ids = [randomUUID(), randomUUID(), randomUUID()];
