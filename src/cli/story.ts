@@ -45,10 +45,10 @@ function whyAbsent(absence: Absence): string {
   return `was removed by gc on ${at} by ${by}. The ledger still holds its digests.${where}`;
 }
 
-function intentLines({ intent, envelope, absent, shown, alternates }: Story, now: Date): string[] {
+function intentLines({ intent, envelope, absent, shown, alternates, frozen }: Story, now: Date): string[] {
   const look = stdoutLook(now);
   if (envelope !== null && shown !== null) {
-    const seen = { intent, envelope, shown, alternates };
+    const seen = { intent, envelope, shown, alternates, frozen };
     return [...reviewScreen(seen, look), `Effect digest: ${look.paint('dim', intent.effect_digest)}`];
   }
   const { paint } = look;

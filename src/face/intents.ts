@@ -292,7 +292,7 @@ export const intents = {
         hash: askedHash,
         by: name,
         /** `turn` approves where that is still to be done, orders one run here, and runs it. */
-        act: z.enum(['approve', 'turn']),
+        act: z.enum(['approve', 'turn', 'break_glass']),
       }),
     output: () =>
       z.strictObject({

@@ -7,7 +7,7 @@ import type { Authorities } from '../identity/delegation.ts';
 import { isLive, requireHuman } from '../identity/principal.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { momentFor, refuseDenied, requireFormats } from './check.ts';
-import { type Context, recordingRefusal, requireClock, requireIntent } from './context.ts';
+import { type Context, type Kept, recordingRefusal, requireClock, requireIntent } from './context.ts';
 import { openAsked } from './effect.ts';
 import { type Matter, rule } from './rules.ts';
 
@@ -29,21 +29,32 @@ export async function breakGlass(
   const { intent_id, hash, reason, signer } = request;
   requireFormats(intent_id, hash);
   return recordingRefusal(context, forbidden(request), async (keep) => {
-    const now = await requireClock(context);
-    const state = await requireIntent(context, intent_id);
-    const { not_open } = standingOf(state, await momentFor(context, state));
-    if (not_open) refuseDenied(not_open);
-    const principal = requireHuman(await context.store.find('principal', signer.name), signer.public_key);
-    const system = await context.store.system();
-    const asked = await openAsked(context, state);
-    const ruling = await rule(context, { action: 'break_glass', principal, state, ...asked, system, now });
-    keep(ruling);
-    if (!ruling.decision.allowed) refuse('BREAK_GLASS_FORBIDDEN', ruling.decision.words);
+    const { state, ruling, now } = await weighBreakGlass(context, request, keep);
     const facts = { attempt: state.attempt, hash, decision: ruling.digest, reason };
     const broken = await signAct(context.origin, 'break_glass.used', intent_id, facts, signer, now);
     await context.store.commit({ events: [broken], objects: [ruling.bytes] });
     return broken;
   });
+}
+
+/** Everything that would refuse it and can be known before a human signs. */
+export async function weighBreakGlass(
+  context: Context,
+  { intent_id, hash, signer }: Omit<BreakGlassRequest, 'reason'>,
+  keep: (ruling: Kept) => void,
+) {
+  const now = await requireClock(context);
+  const state = await requireIntent(context, intent_id);
+  if (state.hash !== hash) refuse('HASH_MISMATCH');
+  const { not_open } = standingOf(state, await momentFor(context, state));
+  if (not_open) refuseDenied(not_open);
+  const principal = requireHuman(await context.store.find('principal', signer.name), signer.public_key);
+  const system = await context.store.system();
+  const asked = await openAsked(context, state);
+  const ruling = await rule(context, { action: 'break_glass', principal, state, ...asked, system, now });
+  keep(ruling);
+  if (!ruling.decision.allowed) refuse('BREAK_GLASS_FORBIDDEN', ruling.decision.words);
+  return { state, ruling, now };
 }
 
 /**

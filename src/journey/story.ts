@@ -25,7 +25,7 @@ import type { Context } from './context.ts';
 import { isRunning } from './life.ts';
 import { review } from './review.ts';
 import type { Reviewers } from './reviewers.ts';
-import { standingNow } from './standing.ts';
+import { frozenWords, standingNow } from './standing.ts';
 import { type UndoneBy, undoerOf, undoneByOf } from './undo.ts';
 
 /** Everything that can be told of one intent. */
@@ -43,6 +43,8 @@ export interface IntentStory {
   readonly story: readonly Told[];
   /** What it asks for differently than the intent that it replaces; null when that one is not at hand. */
   readonly changes: readonly string[] | null;
+  /** Which freeze stops it, in one sentence; null where none does, of what is over, and in a file, which does not tell. */
+  readonly frozen: string | null;
   /** Which executors its order waits for; null where no run is ordered that an executor would take. */
   readonly waits_for: WaitsFor | null;
   /** The intent that undoes its run; null where none does, and in a file, which does not tell. */
@@ -89,6 +91,7 @@ export async function storyOf(
   return {
     ...told(story, toldOf(standing), await standing.reviewers()),
     ...wordsOf(story, context.clock(), await isRunning(context, story.intent)),
+    frozen: frozenWords(standing),
     undone_by: undoneByOf(await undoerOf(context, intent_id)),
     waits_for: is_ordered && isDue(story.intent) ? await standing.executors() : null,
     shown: asked?.shown ?? null,
@@ -124,6 +127,7 @@ export async function storyInFile({
     ...told(story, toldOf(withOrder(story.intent, { now, authorities: null })), null),
     // Of processes a file knows nothing.
     ...wordsOf(story, now, false),
+    frozen: null,
     waits_for: null,
     undone_by: null,
     shown: shownFromFile(story),
@@ -150,7 +154,7 @@ function wordsOf({ intent: { capabilities }, left }: Story, now: Date, is_runnin
 
 type ToldStory = Omit<
   IntentStory,
-  'waits_for' | 'undone_by' | 'shown' | 'alternates' | 'reports_missing' | 'output' | keyof Words
+  'frozen' | 'waits_for' | 'undone_by' | 'shown' | 'alternates' | 'reports_missing' | 'output' | keyof Words
 >;
 
 function told(
