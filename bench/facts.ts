@@ -32,6 +32,7 @@ export function proposal(entries = 1, proposer = 'planner', expires_at = NOT_SOO
       actions: ['tool:deploy'],
       alternates: [],
       replaces: null,
+      undoes: null,
       contents: [],
       receipt: digest,
       expires_at,

@@ -1,6 +1,8 @@
 import { PLAN_ROLLBACK } from '../finder/simulation.ts';
 import { type AgentPlan, type AgentState, isOver, type AgentStep as StepState } from '../gate/agent-state.ts';
 import type { IntentState, Run } from '../gate/state.ts';
+import { isUndoDone, requireNotUndone } from '../gate/undoing.ts';
+import { undoerOf } from '../journey/undo.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { advance } from './advance.ts';
 import type { AgentAnswer } from './answer-shape.ts';
@@ -118,6 +120,7 @@ async function partsToUndo(
     if (run === null) continue;
     // A human took it back already.
     if ((await context.journey.store.find('intent', intent_id!))?.status === 'undone') continue;
+    if (await wasUndoneByCall(context, intent_id!)) continue;
     if (await wasUndone(context, state, undone, step_id)) continue;
     const step = ordered_steps.find((one) => one.step_id === step_id)!;
     // What changes nothing leaves nothing to undo.
@@ -126,6 +129,14 @@ async function partsToUndo(
     parts.push({ ...part, step_id: undoStepId({ correlation_id, plan_id, step_id, attempt }) });
   }
   return parts.length > 0 ? parts : refuse('ROLLBACK_NOT_DUE', 'Everything was taken back already.');
+}
+
+/** Whether the call that its tool declared undid it. While one of these waits or runs, the conversation does not undo it beside. */
+async function wasUndoneByCall({ journey }: AgentContext, intent_id: string): Promise<boolean> {
+  const undoer = await undoerOf(journey, intent_id);
+  if (undoer !== null && isUndoDone(undoer)) return true;
+  requireNotUndone(undoer);
+  return false;
 }
 
 /**

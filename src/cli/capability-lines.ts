@@ -61,7 +61,7 @@ export function breakGlassBanner(what: string): string[] {
     bar,
     '!!!  BREAK-GLASS',
     `!!!  ${what}`,
-    '!!!  A freeze or the policies say no. The ledger shows who did this, and why.',
+    '!!!  It goes past any freeze and what policies forbid. The ledger shows it.',
     bar,
   ];
 }

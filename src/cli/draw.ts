@@ -25,7 +25,11 @@ export function drawShown(shown: Shown, drawing: Drawing, indent = ''): string[]
   ];
 }
 
-export function drawAlarms(alarms: readonly Alarm[], { paint, columns }: Drawing, indent = ''): string[] {
+export function drawAlarms(
+  alarms: readonly Pick<Alarm, 'weight' | 'words' | 'about'>[],
+  { paint, columns }: Drawing,
+  indent = '',
+): string[] {
   return alarms.flatMap(({ weight, words, about }) => {
     const text = about.length === 0 ? words : `${words}: ${about.map((piece) => piece.text).join('')}`;
     const loud = weight === 'alarm';

@@ -56,7 +56,7 @@ export async function requirePossible(
   keyturn: Opened,
   { intent_id, hash }: Pick<IntentState, 'intent_id' | 'hash'>,
   by: string,
-  act: 'approve' | 'turn',
+  act: 'approve' | 'turn' | 'break_glass',
 ): Promise<boolean> {
   const { code, words, approves } = await keyturn.intents.whatIf({ intent_id, hash, by, act });
   return code === null ? approves : refuse(code as ReasonCode, words ?? undefined);

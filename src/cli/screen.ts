@@ -1,7 +1,7 @@
 import { unmixed } from '../canonical/alphabet.ts';
 import { CODE_TYPED, codeOf } from '../canonical/code.ts';
 import { visible } from '../canonical/visible.ts';
-import type { IntentState, Result, Shown, StatusWord } from '../keyturn.ts';
+import type { Alarm, IntentState, Result, Shown, StatusWord } from '../keyturn.ts';
 import { BREAK_GLASS_LINE, capabilityFields } from './capability-lines.ts';
 import { drawAlarms, drawContents, drawShown, fieldOf, headlineOf } from './draw.ts';
 import { COLUMNS, type Drawing, type Field, fieldLines, fieldWidth, type Span } from './fold.ts';
@@ -10,6 +10,8 @@ import { styleOf } from './status-word.ts';
 
 /** What a review shows. */
 export type ShownReview = Pick<Result<'intents.review'>, 'envelope' | 'shown' | 'alternates'> & {
+  /** Left out where it is not known. */
+  readonly frozen?: string | null;
   readonly intent: IntentState & {
     readonly reviewers?: readonly string[] | null;
     readonly status_word: StatusWord;
@@ -33,7 +35,10 @@ export function stdoutLook(now: Date): Look {
  * read from the bytes that the hash covers, and last the ids: a person decides by the tool and its arguments. Whatever an agent chose (goal, arguments) is made harmless first: it could
  * otherwise paint another screen over this one.
  */
-export function reviewScreen({ intent, envelope, shown, alternates }: ShownReview, look: Look): string[] {
+export function reviewScreen(
+  { intent, envelope, shown, alternates, frozen = null }: ShownReview,
+  look: Look,
+): string[] {
   const { paint, now, columns } = look;
   const drawing: Drawing = { paint, columns };
   const claims = claimFields(envelope.constraints);
@@ -52,7 +57,7 @@ export function reviewScreen({ intent, envelope, shown, alternates }: ShownRevie
   const width = fieldWidth([first, ...rest]);
   return [
     ...fieldLines([first], drawing, '', width),
-    ...drawAlarms(shown.alarms, drawing),
+    ...drawAlarms([...frozenAlarms(frozen), ...shown.alarms], drawing),
     ...fieldLines(rest, drawing, '', width),
     ...(claims.length === 0 ? [] : ['Constraints:', ...fieldLines(claims, drawing, '  ')]),
     ...drawContents(shown, drawing),
@@ -62,6 +67,10 @@ export function reviewScreen({ intent, envelope, shown, alternates }: ShownRevie
       ...drawShown(alternate, drawing, '  '),
     ]),
   ];
+}
+
+function frozenAlarms(frozen: string | null): Pick<Alarm, 'weight' | 'words' | 'about'>[] {
+  return frozen === null ? [] : [{ weight: 'alarm', words: `FROZEN: ${visible(frozen)}`, about: [] }];
 }
 
 /** The characters that are typed stand out. */

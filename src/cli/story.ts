@@ -18,6 +18,7 @@ export function storyLines(story: Story, now: Date): string[] {
     ...changeLines(story),
     ...historyLines(story),
     ...(story.signers_known ? [] : ['Who may sign is not in this file: which approvals count is not known.']),
+    ...undoneLines(story),
     ...waitLines(story),
     ...story.reports_missing.map(
       ({ execution_id, names }) =>
@@ -45,10 +46,10 @@ function whyAbsent(absence: Absence): string {
   return `was removed by gc on ${at} by ${by}. The ledger still holds its digests.${where}`;
 }
 
-function intentLines({ intent, envelope, absent, shown, alternates }: Story, now: Date): string[] {
+function intentLines({ intent, envelope, absent, shown, alternates, frozen }: Story, now: Date): string[] {
   const look = stdoutLook(now);
   if (envelope !== null && shown !== null) {
-    const seen = { intent, envelope, shown, alternates };
+    const seen = { intent, envelope, shown, alternates, frozen };
     return [...reviewScreen(seen, look), `Effect digest: ${look.paint('dim', intent.effect_digest)}`];
   }
   const { paint } = look;
@@ -64,6 +65,12 @@ function intentLines({ intent, envelope, absent, shown, alternates }: Story, now
     ]),
     `What was asked for ${whyAbsent(absent ?? 'missing')}`,
   ];
+}
+
+function undoneLines({ undone_by }: Story): string[] {
+  if (undone_by === null) return [];
+  const { intent_id, is_done } = undone_by;
+  return [`${is_done ? 'Undone' : 'Its undo is not over: to be undone'} by ${intent_id}`];
 }
 
 function waitLines({ waits_for }: Story): string[] {

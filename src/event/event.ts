@@ -199,6 +199,8 @@ const bodies = {
     alternates: z.array(z.strictObject({ tool: title, effect_digest: digest })).max(fieldLimits.alternates),
     /** The intent that this one is a changed form of. */
     replaces: uuid.nullable(),
+    /** The intent whose run this one undoes, by the call that its tool declared. */
+    undoes: uuid.nullable(),
     /** What its plan takes from files, as it was when it was proposed. */
     contents: z.array(digest).max(planLimits.files),
     /** The digest of the receipt that the proposer was given. Who has the receipt may withdraw the intent. */

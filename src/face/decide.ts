@@ -9,6 +9,7 @@ import { grant, turn } from '../journey/grant.ts';
 import { offer } from '../journey/offer.ts';
 import { diffTexts, hunksApart, review } from '../journey/review.ts';
 import { reviewersOf } from '../journey/reviewers.ts';
+import { frozenNow } from '../journey/standing.ts';
 import { previewSubmit, submit } from '../journey/submit.ts';
 import { limits } from '../limits.ts';
 import { explain, refuse } from '../refusal.ts';
@@ -55,6 +56,8 @@ export const deciding = {
         effect: effect(),
         /** For a plan that has not run, with every change as a diff. */
         shown,
+        /** Which freeze stops it, in one sentence; null where none does, and of what is over. An approval is no way past it. */
+        frozen: z.string().nullable(),
         /** What a human may turn to when a run fails: a yes covers it, too. */
         alternates: z.array(shown).readonly(),
         /** What they are the words of, to be compared with the digests of the envelope. */
@@ -62,7 +65,7 @@ export const deciding = {
       }),
     run: async ({ context }, { intent_id, diff_lines }) => {
       const { state, ...seen } = await review(context, intent_id, diff_lines);
-      return { intent: await intentNow(context, state), ...seen };
+      return { intent: await intentNow(context, state), frozen: await frozenNow(context, state), ...seen };
     },
   }),
 

@@ -38,6 +38,7 @@ import {
   status,
   statusWord,
   time,
+  undoneBy,
 } from './parts.ts';
 import { planSpec } from './plans.ts';
 import { proposal, proposalAnswer } from './proposal.ts';
@@ -56,7 +57,7 @@ const result = once(() =>
       reason: z.string().nullable(),
       /** The intent that a human proposed in its place: what becomes of that one is the answer. */
       replaced_by: id.nullable(),
-      /** The call that undoes it, once it succeeded; null where its tool declared none. `undo` proposes it. */
+      /** The call that undoes it, once it succeeded; null where its tool declared none, and where an intent undoes it already. `undo` proposes it. */
       undo: z
         .strictObject({
           tool: name,
@@ -66,6 +67,8 @@ const result = once(() =>
           ),
         })
         .nullable(),
+      /** The intent that undoes it; null where none does. */
+      undone_by: undoneBy.nullable(),
       /** The newest run; null where there was none. */
       run: z
         .strictObject({
@@ -289,7 +292,7 @@ export const intents = {
         hash: askedHash,
         by: name,
         /** `turn` approves where that is still to be done, orders one run here, and runs it. */
-        act: z.enum(['approve', 'turn']),
+        act: z.enum(['approve', 'turn', 'break_glass']),
       }),
     output: () =>
       z.strictObject({

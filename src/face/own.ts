@@ -53,6 +53,8 @@ function ownStore(store: Store, proposer: string): Store {
       const found = await store.find(name, key);
       return found && (await own(found.intent_id)) ? found : null;
     }
+    // What became of its own run is told to an agent, also where another proposer has it undone.
+    if (name === 'undo') return (await own(key)) ? store.find(name, key) : null;
     return OPEN_ROWS.has(name) ? store.find(name, key) : hidden();
   };
   return {

@@ -185,6 +185,8 @@ export const intent = z
     /** What the intent names: first what it asks for, then what a human may turn to after a failure. */
     choices: z.array(choice.readonly()).readonly(),
     replaces: id.nullable(),
+    /** The intent whose run this one undoes, by the call that its tool declared. */
+    undoes: id.nullable(),
     /** What a human proposed in its place, which ended it. */
     replaced_by: id.nullable(),
     /** The digest of the receipt that its proposer has. */
@@ -236,6 +238,15 @@ export const intent = z
     reviewers,
   })
   .meta({ id: 'intent' });
+
+/** The intent that undoes a run, by the call that its tool declared. */
+export const undoneBy = z
+  .strictObject({
+    intent_id: id,
+    /** It ran. Otherwise it waits, runs, or is in doubt. */
+    is_done: z.boolean(),
+  })
+  .meta({ id: 'undone-by' });
 
 export const approval = z
   .strictObject({

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../canonical/json.ts';
 import { once } from '../canonical/once.ts';
 import type { Envelope } from '../intent/envelope.ts';
-import { absence, awaited, digest, id, intent, jsonObject, output, time } from './parts.ts';
+import { absence, awaited, digest, id, intent, jsonObject, output, time, undoneBy } from './parts.ts';
 import { shown } from './shown.ts';
 import { CAPABILITY_WORDS, RUN_WORDS } from './statuses.ts';
 
@@ -90,8 +90,12 @@ export const story = once(() =>
         .readonly(),
       /** What it asks for differently than the intent that it replaces; null when that one is not in the file. */
       changes: z.array(z.string()).readonly().nullable(),
+      /** Which freeze stops it, in one sentence; null where none does, of what is over, and in a file, which does not tell. */
+      frozen: z.string().nullable(),
       /** Which executors its order waits for; `null` where no run is ordered that an executor would take. */
       waits_for: awaited.nullable(),
+      /** The intent that undoes its run; null where none does, and in a file, which does not tell. */
+      undone_by: undoneBy.nullable(),
       outputs: z
         .array(
           z

@@ -15,6 +15,7 @@ import { nextServer, SERVER_KINDS } from '../gate/server.ts';
 import { nextSimulation } from '../gate/simulation.ts';
 import { isDue, STATUSES } from '../gate/status-word.ts';
 import { nextSystem, SYSTEM_KINDS } from '../gate/system.ts';
+import { nextUndoing } from '../gate/undoing.ts';
 import { DELEGATION_KINDS, nextDelegation } from '../identity/delegation.ts';
 import { IDLE, nextPace } from '../identity/pace.ts';
 import { canAct, nextPrincipal, PRINCIPAL_KINDS } from '../identity/principal.ts';
@@ -49,7 +50,7 @@ interface Projection<N extends RowName, K extends EventKind> {
   readonly slot?: 1 | 2;
   /** Any judgement may rest on it, whichever intent it is about: a process keeps it folded (`history.ts`). */
   readonly is_kept_folded?: true;
-  /** It counts over all entries, so it cannot follow from a part of the ledger. */
+  /** It rests on the entries about several subjects, such as a count, so it cannot follow from a part of the ledger. */
   readonly is_count?: true;
 }
 
@@ -209,6 +210,18 @@ export const PROJECTIONS: Declared = {
       if (used > grantIn(step, delegation)!.uses) refuse('GRANT_SPENT');
       return { used };
     },
+    slot: 2,
+    is_count: true,
+  }),
+  // Judged here, in the transaction: of two that undo the same run at once, one goes on.
+  undo: of<'undo'>()({
+    kinds: INTENT_KINDS,
+    key: ({ kind, subject, body }, step) =>
+      kind === 'intent.proposed'
+        ? body.undoes
+        : step && (step.now.row('intent', subject)?.state.undoes ?? null),
+    next: (before, event, { at, now }) =>
+      nextUndoing(before, event, now.row('intent', event.subject)!.state, at),
     slot: 2,
     is_count: true,
   }),

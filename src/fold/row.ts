@@ -7,6 +7,7 @@ import type { AcceptedServer } from '../gate/server.ts';
 import type { Simulation } from '../gate/simulation.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
+import type { Undoing } from '../gate/undoing.ts';
 import type { Authorities, Delegation } from '../identity/delegation.ts';
 import type { Pace } from '../identity/pace.ts';
 import type { Principal } from '../identity/principal.ts';
@@ -35,6 +36,8 @@ export interface States {
   readonly server: AcceptedServer;
   /** How often a bounded delegation was used. */
   readonly grant: { readonly used: number };
+  /** Which intent undoes the run of another one, by the id of that one. */
+  readonly undo: Undoing;
 }
 
 export type RowName = keyof States;

@@ -174,6 +174,7 @@ function proposed({ subject, body }: Event<'intent.proposed'>, at: string): Inte
       ...body.alternates.map((one) => ({ ...one, tools: [one.tool] })),
     ],
     replaces: body.replaces,
+    undoes: body.undoes,
     replaced_by: null,
     receipt: body.receipt,
     proposed_at: at,

@@ -149,6 +149,8 @@ export interface IntentState {
   /** What the intent names: first what it asks for, then what a human may turn to after a failure. */
   readonly choices: readonly EffectChoice[];
   readonly replaces: string | null;
+  /** The intent whose run this one undoes, by the call that its tool declared. */
+  readonly undoes: string | null;
   /** What a human proposed in its place, which ended it; null while it was not replaced. */
   readonly replaced_by: string | null;
   /** The digest of what its proposer can show to withdraw it. */

@@ -7,13 +7,14 @@ export interface ToldIntent {
   readonly expires_at: string;
   readonly actions: readonly string[];
   readonly replaces: string | null;
+  readonly undoes: string | null;
   readonly effect_digest: string;
   readonly choices: readonly { readonly effect_digest: string }[];
 }
 
 type Said = Pick<
   Envelope,
-  'issuer' | 'on_behalf_of' | 'expiry' | 'requested_actions' | 'replaces' | 'effect' | 'alternates'
+  'issuer' | 'on_behalf_of' | 'expiry' | 'requested_actions' | 'replaces' | 'undoes' | 'effect' | 'alternates'
 >;
 
 /** The hash covers only the envelope: whatever else is told about an intent has to be the same. */
@@ -25,6 +26,7 @@ export function isTold(envelope: Said, told: ToldIntent): boolean {
     envelope.expiry === told.expires_at &&
     envelope.requested_actions.join(' ') === told.actions.join(' ') &&
     envelope.replaces === told.replaces &&
+    envelope.undoes === told.undoes &&
     choices.includes(told.effect_digest) &&
     choices.join() === told.choices.map(({ effect_digest }) => effect_digest).join()
   );

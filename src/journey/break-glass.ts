@@ -36,11 +36,26 @@ export async function breakGlass(
 
 async function breakNow(
   context: Context,
-  { intent_id, hash, reason, signer }: BreakGlassRequest,
+  request: BreakGlassRequest,
   keep: (ruling: Kept) => void,
 ): Promise<Event<'break_glass.used'>> {
+  const { intent_id, hash, reason, signer } = request;
+  const { state, ruling, now } = await weighBreakGlass(context, request, keep);
+  const facts = { attempt: state.attempt, hash, decision: ruling.digest, reason };
+  const broken = await signAct(context.origin, 'break_glass.used', intent_id, facts, signer, now);
+  await context.store.commit({ events: [broken], objects: [ruling.bytes] });
+  return broken;
+}
+
+/** Everything that would refuse it and can be known before a human signs. */
+export async function weighBreakGlass(
+  context: Context,
+  { intent_id, hash, signer }: Omit<BreakGlassRequest, 'reason'>,
+  keep: (ruling: Kept) => void,
+) {
   const now = await requireClock(context);
   const state = await requireIntent(context, intent_id);
+  if (state.hash !== hash) refuse('HASH_MISMATCH');
   const { not_open } = standingOf(state, await momentFor(context, state));
   if (not_open) refuseDenied(not_open);
   const principal = requireHuman(await context.store.find('principal', signer.name), signer.public_key);
@@ -49,10 +64,7 @@ async function breakNow(
   const ruling = await rule(context, { action: 'break_glass', principal, state, ...asked, system, now });
   keep(ruling);
   if (!ruling.decision.allowed) refuse('BREAK_GLASS_FORBIDDEN', ruling.decision.words);
-  const facts = { attempt: state.attempt, hash, decision: ruling.digest, reason };
-  const broken = await signAct(context.origin, 'break_glass.used', intent_id, facts, signer, now);
-  await context.store.commit({ events: [broken], objects: [ruling.bytes] });
-  return broken;
+  return { state, ruling, now };
 }
 
 /**

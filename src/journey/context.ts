@@ -301,6 +301,7 @@ const UNRECORDED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'SHOWN_IN_PART',
   'NO_TERMINAL',
   'STORE_CORRUPT',
+  'STORE_CLOSED',
   'STORE_READ_ONLY',
   'STORE_BUSY',
   'STORE_UNREACHABLE',

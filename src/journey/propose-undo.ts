@@ -2,7 +2,7 @@ import type { Signer } from '../identity/act.ts';
 import { parseDraft } from '../intent/envelope.ts';
 import { type Context, requireIntent } from './context.ts';
 import { type Proposal, propose } from './propose.ts';
-import { undoOf } from './undo.ts';
+import { undoDue } from './undo.ts';
 
 export interface UndoRequest {
   /** The intent whose run is undone. */
@@ -20,7 +20,7 @@ export async function proposeUndo(
 ): Promise<Proposal> {
   const { intent_id, issuer, declared_goal, nonce } = request;
   const state = await requireIntent(context, intent_id);
-  const call = await undoOf(context, state);
+  const call = await undoDue(context, state);
   const draft = parseDraft({
     declared_goal: declared_goal ?? `Undo ${state.tool} of ${intent_id}.`,
     effect: { kind: 'tool', ...call },

@@ -268,6 +268,7 @@ function proposed(
         effect_digest: envelope.alternates[i]!.digest,
       })),
       replaces: envelope.replaces,
+      undoes: envelope.undoes,
       contents: contents.map(({ digest }) => digest),
       receipt,
       expires_at: envelope.expiry,

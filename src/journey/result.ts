@@ -7,7 +7,7 @@ import type { UndoCall } from '../tool/undo.ts';
 import { approvalsOf } from './approvals.ts';
 import { readerOf } from './contents.ts';
 import { type Context, requireIntent } from './context.ts';
-import { undoIfAny } from './undo.ts';
+import { type UndoneBy, undoerOf, undoIfAny, undoneByOf } from './undo.ts';
 
 /** What became of an intent, for its proposer. */
 export interface IntentResult {
@@ -20,8 +20,10 @@ export interface IntentResult {
   readonly reason: string | null;
   /** The intent that a human proposed in its place: what becomes of that one is the answer. */
   readonly replaced_by: string | null;
-  /** The call that undoes it, once it succeeded; null where its tool declared none. */
+  /** The call that undoes it, once it succeeded; null where its tool declared none, and where an intent undoes it already. */
   readonly undo: UndoCall | null;
+  /** The intent that undoes it; null where none does. */
+  readonly undone_by: UndoneBy | null;
   /** The newest run; null where there was none. */
   readonly run: RunResult | null;
 }
@@ -56,6 +58,7 @@ export async function resultOf(context: Context, intent_id: string): Promise<Int
     reason,
     replaced_by: state.replaced_by,
     undo: await undoIfAny(context, state),
+    undone_by: undoneByOf(await undoerOf(context, intent_id)),
     run: run ? await runResult(context, run, digests) : null,
   };
 }

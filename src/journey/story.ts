@@ -27,7 +27,8 @@ import { readerOf } from './contents.ts';
 import type { Context } from './context.ts';
 import { review } from './review.ts';
 import type { Reviewers } from './reviewers.ts';
-import { standingNow } from './standing.ts';
+import { frozenWords, standingNow } from './standing.ts';
+import { type UndoneBy, undoerOf, undoneByOf } from './undo.ts';
 
 /** Everything that can be told of one intent. */
 export interface IntentStory {
@@ -49,8 +50,12 @@ export interface IntentStory {
   readonly story: readonly Told[];
   /** What it asks for differently than the intent that it replaces; null when that one is not at hand. */
   readonly changes: readonly string[] | null;
+  /** Which freeze stops it, in one sentence; null where none does, of what is over, and in a file, which does not tell. */
+  readonly frozen: string | null;
   /** Which executors its order waits for; null where no run is ordered that an executor would take. */
   readonly waits_for: WaitsFor | null;
+  /** The intent that undoes its run; null where none does, and in a file, which does not tell. */
+  readonly undone_by: UndoneBy | null;
   readonly outputs: readonly Output[];
   /** What became of each order and each run, in the words of their lists. */
   readonly capability_words: readonly {
@@ -94,6 +99,8 @@ export async function storyOf(
     ...told(story, toldOf(withOrder(story.intent, standing.moment)), await standing.reviewers()),
     ...wordsOf(story, standing.moment),
     signers_known: true,
+    frozen: frozenWords(standing),
+    undone_by: undoneByOf(await undoerOf(context, intent_id)),
     waits_for: is_ordered && isDue(story.intent) ? await standing.executors() : null,
     shown: asked?.shown ?? null,
     alternates: asked?.alternates ?? [],
@@ -137,7 +144,9 @@ export async function storyInFile({
     // Of processes a file knows nothing.
     ...wordsOf(story, moment),
     signers_known: authorities !== null,
+    frozen: null,
     waits_for: null,
+    undone_by: null,
     shown: shownFromFile(story),
     alternates: [],
     reports_missing: [],
@@ -166,7 +175,15 @@ function wordsOf({ intent, left }: Story, moment: ApprovalsMoment): Words {
 
 type ToldStory = Omit<
   IntentStory,
-  'signers_known' | 'waits_for' | 'shown' | 'alternates' | 'reports_missing' | 'output' | keyof Words
+  | 'signers_known'
+  | 'frozen'
+  | 'waits_for'
+  | 'undone_by'
+  | 'shown'
+  | 'alternates'
+  | 'reports_missing'
+  | 'output'
+  | keyof Words
 >;
 
 function told(

@@ -7,7 +7,7 @@ import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { isForThisHost, orderAudience } from './addressed.ts';
 import { hasApproved, weighApproval } from './approve.ts';
 import { provenState } from './audit.ts';
-import { breakGlassHolds } from './break-glass.ts';
+import { breakGlassHolds, weighBreakGlass } from './break-glass.ts';
 import { check, momentOf, refuseDenied, requireFormats } from './check.ts';
 import type { Asked, Context, Proven } from './context.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
@@ -24,7 +24,7 @@ export interface WhatIfRequest {
   /** The human who would do it. */
   readonly by: string;
   /** `turn` approves where that is still to be done, orders one run here, and runs it. */
-  readonly act: 'approve' | 'turn';
+  readonly act: 'approve' | 'turn' | 'break_glass';
 }
 
 /** Why it would be refused; all null where nothing that can be known stands against it. */
@@ -52,6 +52,10 @@ async function ask(context: Context, { intent_id, hash, by, act }: WhatIfRequest
   if (!OPEN.has(proven.state.status)) await refuseOver(context, intent_id, hash);
   const principal = await context.store.find('principal', by);
   const signer = unable(by, principal);
+  if (act === 'break_glass') {
+    await weighBreakGlass(context, { intent_id, hash, signer }, () => {});
+    return false;
+  }
   const has_approved = act === 'turn' && (await hasApproved(context, proven.state, by));
   const weighed = has_approved
     ? { ...proven, asked: await openAsked(context, proven.state) }

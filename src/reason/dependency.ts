@@ -144,6 +144,16 @@ export const dependencyReasons = {
     'The clock fits the ledger. There is nothing to accept.',
     'Nothing was done. `keyturn status` shows when a clock does not fit.',
   ],
+  UNDO_UNDER_WAY: [
+    4036,
+    'Another intent undoes this run already: it waits, runs, or is in doubt.',
+    'Run `keyturn show ID` of the intent that the message names. Once it failed, was rejected or has expired, another one can be proposed.',
+  ],
+  UNDONE_BEFORE: [
+    4037,
+    'The run was undone before, and is not undone twice.',
+    'Run `keyturn show ID` of the intent that the message names. To undo it again, propose the call yourself.',
+  ],
   DEPENDENCY_FAILED: [4100, 'An action that this one depends on failed.', 'Correct the action that failed.'],
   DEPENDENCY_NOT_COMPLETED: [
     4101,

@@ -194,6 +194,11 @@ export const fileSystemReasons = {
     'There is nothing old enough that is not archived yet.',
     'Nothing was written. Name a shorter age, or wait.',
   ],
+  STORE_CLOSED: [
+    2055,
+    'This project was closed in this program, so nothing of it can be read or written any more.',
+    'Open the project again. Close it only once nothing waits for an answer.',
+  ],
   FILE_EXISTS: [
     2100,
     'Something is at a path that must be free.',

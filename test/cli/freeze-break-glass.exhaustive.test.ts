@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { expectRefusal } from '../support/refusal.ts';
 import { ALICE, BOB, makeScene, type Scene, YES } from './grant-scene.ts';
 import { expectError, fileFolder, type Intent, thrice } from './project.ts';
 
@@ -26,8 +27,14 @@ permit (principal is Keyturn::Human, action == Keyturn::Action::"break_glass", r
     await scene.talk(['freeze', '--reason', 'incident 13', '--as', 'alice'], ALICE);
   });
 
-  it('is forbidden unless a policy permits it, and the denial is recorded', async () => {
-    expectError('BREAK_GLASS_FORBIDDEN', await scene.talk(words(intent, 'alice'), ALICE));
+  it('is forbidden unless a policy permits it: nothing is asked then, and a denial of what was signed is recorded', async () => {
+    // There is no terminal to ask at: it is refused before that.
+    expectError('BREAK_GLASS_FORBIDDEN', await scene.run(...words(intent, 'alice')));
+    const { id: intent_id, hash } = intent;
+    const act = { intent_id, hash, reason: 'x', signer: scene.alice };
+    await expectRefusal('BREAK_GLASS_FORBIDDEN', () =>
+      scene.inside((keyturn) => keyturn.runs.breakGlass(act)),
+    );
     expect((await scene.storyOf(intent)).at(-1)).toMatchObject({
       kind: 'capability.denied',
       body: { reason_code: 'BREAK_GLASS_FORBIDDEN' },
@@ -51,6 +58,7 @@ permit (principal is Keyturn::Human, action == Keyturn::Action::"break_glass", r
     expect(first.code).toBe(0);
     const banner = /^!{72}\n!!! {2}BREAK-GLASS\n!!! {2}.*\n!!! {2}.*\n!{72}$/m;
     expect(first.screen).toMatch(banner);
+    expect(first.screen).not.toContain('say no');
     expect(first.screen).toContain(`!!!  alice for ${intent.id}: the site is down\n`);
     expect(first.stderr).toMatch(banner);
     expect(first.stdout).toBe(

@@ -6,7 +6,7 @@ import { until } from '../support/processes.ts';
 import { inTerminal, keyturn } from '../support/pty.ts';
 import { TOOL, writeRegistry } from '../support/registry.ts';
 import { scratch } from '../support/scratch.ts';
-import { ALICE, makeScene, type Scene, TURN, YES } from './grant-scene.ts';
+import { ALICE, makeScene, type Scene, TURN, typing, YES } from './grant-scene.ts';
 import { expectError, fileFolder, type Intent, talkAt } from './project.ts';
 
 const folder = fileFolder();
@@ -91,7 +91,30 @@ describe('freeze', () => {
     expect(odd.stdout).toContain(
       'The registry has no tool "plan-9". The freeze holds for that name all the same\n',
     );
+    // The person who mistyped it can still leave.
+    expect(odd.screen).toMatch(/The registry has no tool "plan-9"[\s\S]*Passphrase of alice/);
     await unfreeze('--tool', 'plan-9');
+  });
+
+  it('is on the screen of each who decides about what it stops, and status tells what and why', async () => {
+    const waiting = await scene.propose('greet', { name: 'Ada' });
+    await freeze('--tool', 'greet', '--reason', 'under repair');
+    const alarm = /^!!! FROZEN: The tool "greet" is frozen since/m;
+    expect((await scene.run('show', waiting.id)).stdout).toMatch(alarm);
+    const review = await scene.talk(['review'], ['q to stop: ', 'q']);
+    expect(review.screen).toMatch(alarm);
+    const approved = await scene.talk(['approve', waiting.id], typing(waiting), ALICE);
+    expect(approved).toMatchObject({ code: 0 });
+    expect(approved.screen).toMatch(alarm);
+    const status = (await scene.run('status')).stdout;
+    expect(status).toMatch(
+      new RegExp(
+        `^Approved, and may not run now \\(\\d\\):(\\n .*)*\\n  ${waiting.id.slice(0, 8)}  greet: .+\\n    \\S`,
+        'm',
+      ),
+    );
+    await unfreeze('--tool', 'greet');
+    expect((await scene.run('show', waiting.id)).stdout).not.toMatch(alarm);
   });
 
   it('F5: what runs is stopped, the violation is recorded, and the run is in doubt', async () => {

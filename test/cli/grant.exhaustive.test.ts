@@ -34,7 +34,7 @@ describe('the walk through steps 0 to 7', () => {
     expect(early.stderr).toMatch(/^ORDER_MISSING: /);
     expect((await scene.run('run', id, hash)).stdout).toBe(NOT_ORDERED);
     expect((await scene.run('status')).stdout).toContain(
-      `Approved; a human has to order the run (1):\n  keyturn grant ${id.slice(0, 8)}\n`,
+      `Approved; a human has to order the run (1):\n  ${id.slice(0, 8)}  greet: Run greet.\n    keyturn grant ${id.slice(0, 8)}\n`,
     );
 
     const granted = await scene.talk(['grant', id], ALICE);

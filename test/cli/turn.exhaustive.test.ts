@@ -11,6 +11,7 @@ import {
   expectError,
   fileFolder,
   type Intent,
+  makeProject,
   PASSPHRASE,
   thrice,
   UNKNOWN_ID,
@@ -46,16 +47,33 @@ function planned(plan: object): Promise<Intent> {
   }, BOT_ACCOUNT);
 }
 
+/** The command that a screen names, without the program. */
+const undoLineOf = (stdout: string) => /^Undo: keyturn (.+)$/m.exec(stdout)?.[1] ?? '';
+const wordsOf = (printed: string) => printed.replace(/ \(.*\)$/, '').split(' ');
+
 describe('turn', () => {
   it('says how a run is undone whose tool names another that does it, and the code of what was turned', async () => {
     const intent = await scene.propose('lock', {});
     const turned = await scene.talk(['turn', intent.id], TURN, ALICE);
     expect(turned).toMatchObject({ code: 0, stderr: '' });
-    expect(turned.stdout).toContain(`Undo: keyturn undo ${intent.id} (proposes unlock)\n`);
+    const printed = undoLineOf(turned.stdout);
     const code = (await scene.run('show', intent.id)).stdout.match(/^Code: +(\S+)/m)?.[1];
     expect(turned.screen).toContain(code!);
-    const undo = await scene.run('undo', intent.id, '--by', 'bot');
+    expect(printed).toBe(`undo ${intent.id} (proposes unlock)`);
+    const undo = await scene.run(...wordsOf(printed));
     expect(undo).toMatchObject({ code: 0, stdout: expect.stringContaining('unlock') });
+  });
+
+  it('prints an undo that runs as it is printed, for the one human here beside an agent', async () => {
+    const p = await makeProject(scratch());
+    const intent = await p.propose('open');
+    const turned = await p.talk(['turn', intent.id], TURN, ALICE);
+    expect(turned).toMatchObject({ code: 0, stderr: '' });
+    const printed = undoLineOf(turned.stdout);
+    expect(printed).toBe(`undo ${intent.id} (proposes greet)`);
+    expect(await p.run(...wordsOf(printed))).toMatchObject({ code: 0, stderr: '' });
+    expectError('UNDO_UNDER_WAY', await p.run(...wordsOf(printed)));
+    expect((await p.run('show', intent.id)).stdout).toMatch(/^Its undo is not over: to be undone by /m);
   });
 
   it('one look, one y, one passphrase: one signature approves and orders, then it is checked and run', async () => {

@@ -13,6 +13,7 @@ import {
   DIGEST,
   delegation,
   denied,
+  finished,
   frozen,
   granted,
   issued,
@@ -98,6 +99,22 @@ function ofRuns(): Aimed[] {
     {
       code: 'ORDER_OPEN',
       events: [...ready, ...[50, 51].map((n) => ordered(A, 'ada', { ...by('bo'), order_id: id(n) }))],
+    },
+    {
+      code: 'UNDO_UNDER_WAY',
+      events: [...begins(), proposed(A, { undoes: id(9) }), proposed(B, { undoes: id(9) })],
+    },
+    {
+      code: 'UNDONE_BEFORE',
+      events: [
+        ...begins(),
+        proposed(A, { undoes: id(9) }),
+        granted(A, 'bo'),
+        ...issued(A, 'ada', by('bo')),
+        claimed(A, B),
+        finished(A, B, 'success'),
+        proposed(id(8), { undoes: id(9) }),
+      ],
     },
     { code: 'EDIT_NOT_DUE', events: [...ready, proposed(B, other), replacedBy(A, B, 'ada')] },
     { code: 'RUN_STOPPED', events: [...begins(), ...upTo('execution.stopped'), stops] },

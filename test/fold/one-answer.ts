@@ -185,13 +185,20 @@ interface Part {
 
 /**
  * What a part of the ledger cannot know: how many capabilities its proposer was issued, how often a grant was used, who may have signed
- * nothing, where the conversation stands that it was dispatched for, which ids other stories took, and how many humans there are whom it
- * does not show.
+ * nothing, where the conversation stands that it was dispatched for, which ids other stories took, what else undoes the same run, and how
+ * many humans there are whom it does not show.
  */
+const OF_THE_WHOLE: ReadonlySet<string> = new Set([
+  'LAST_HUMAN',
+  'GRANT_SPENT',
+  'UNDO_UNDER_WAY',
+  'UNDONE_BEFORE',
+]);
+
 function isOfTheWhole(code: string, part: Part): boolean {
   const { kind } = part.upTo.at(-1)!;
   if (code === 'CLAIM_TAKEN') return isTakenOutside(part);
-  if (code === 'LAST_HUMAN' || code === 'GRANT_SPENT') return true;
+  if (OF_THE_WHOLE.has(code)) return true;
   if (kind === 'execution.claimed') return /^(AGENT|SIMULATION|DISPATCH)_/.test(code);
   if (kind !== 'capability.issued') return false;
   return code === 'PRINCIPAL_UNKNOWN' || (code === 'DECISION_STALE' && isOfOrdinal(part));

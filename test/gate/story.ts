@@ -53,6 +53,7 @@ export function proposed(over: Partial<Body<'intent.proposed'>> = {}): IntentEve
     actions: ['tool:backup'],
     alternates: [],
     replaces: null,
+    undoes: null,
     contents: [],
     receipt: RECEIPT.digest,
     expires_at: '2026-01-16T12:00:00.000Z',

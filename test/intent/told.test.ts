@@ -9,6 +9,7 @@ const envelope = {
   expiry: '2026-01-02T00:00:00.000Z',
   requested_actions: ['tool:say', 'tool:whisper'],
   replaces: null,
+  undoes: null,
   effect,
   alternates: [alternate],
 };
@@ -18,6 +19,7 @@ const told: ToldIntent = {
   expires_at: '2026-01-02T00:00:00.000Z',
   actions: ['tool:say', 'tool:whisper'],
   replaces: null,
+  undoes: null,
   effect_digest: 'd1',
   choices: [{ effect_digest: 'd1' }, { effect_digest: 'd2' }],
 };
@@ -34,6 +36,7 @@ describe('what is told about an intent', () => {
     { expires_at: '2027-01-02T00:00:00.000Z' },
     { actions: ['tool:say'] },
     { replaces: 'another' },
+    { undoes: 'another' },
     { effect_digest: 'd3' },
     { choices: [{ effect_digest: 'd1' }] },
   ])('is something else with %j', (other) => {

@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { reviewScreen } from '../../src/cli/screen.ts';
+import { storyLines } from '../../src/cli/story.ts';
+import { Keyturn } from '../../src/keyturn.ts';
 import { type Intent, type Project, project, ready } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
@@ -106,6 +108,58 @@ describe('a declared undo', () => {
       claim('refund', { from: 'Ann', sure: true }, { undoes: unknown }),
     );
     expect(await claim('refund', { from: 'Ann', sure: true })).toMatchObject({ tool: 'refund' });
+  });
+
+  it('is proposed once, while it waits, whoever asks for it', async () => {
+    const p = await project(REGISTRY);
+    const { intent_id } = await paid(p, { to: 'Ann' });
+    const first = await p.keyturn.intents.undo({ intent_id });
+    const refusal = await expectRefusal('UNDO_UNDER_WAY', () =>
+      p.keyturn.intents.undo({ intent_id, signer: p.ada }),
+    );
+    expect(refusal.facts).toMatchObject({ undone_by: first.intent_id });
+    const undone_by = { intent_id: first.intent_id, is_done: false };
+    expect(await p.keyturn.intents.result({ intent_id })).toMatchObject({ undo: null, undone_by });
+    const by_hand = { kind: 'tool' as const, tool: 'refund', arguments: { from: 'Ann', sure: true } };
+    await expectRefusal('UNDO_UNDER_WAY', () =>
+      p.keyturn.intents.propose({ declared_goal: 'Undo it.', effect: by_hand, undoes: intent_id }),
+    );
+    const { hash } = first;
+    await p.keyturn.intents.reject({ intent_id: first.intent_id, hash, reason: 'no', signer: p.ada });
+    expect(await p.keyturn.intents.result({ intent_id })).toMatchObject({
+      undo: { tool: 'refund' },
+      undone_by: null,
+    });
+    await p.keyturn.intents.undo({ intent_id });
+  });
+
+  it('is proposed no more once it ran, and the story of what it undid says so', async () => {
+    const p = await project(REGISTRY);
+    const { intent_id } = await paid(p, { to: 'Ann' });
+    const told = async () => storyLines(await p.keyturn.intents.story({ intent_id }), new Date()).join('\n');
+    expect(await told()).not.toMatch(/undone by [0-9a-f]/i);
+    const undo = await p.keyturn.intents.undo({ intent_id });
+    const later = { intent_id: undo.intent_id, hash: undo.hash };
+    expect(await told()).toContain(`to be undone by ${undo.intent_id}`);
+    await ready(p, later);
+    const { seen } = await p.keyturn.runs.look(later);
+    await p.keyturn.runs.run({ ...later, seen });
+    expect(await told()).toContain(`Undone by ${undo.intent_id}`);
+    const undone_by = { intent_id: undo.intent_id, is_done: true };
+    expect(await p.keyturn.intents.result({ intent_id })).toMatchObject({ undo: null, undone_by });
+    await expectRefusal('UNDONE_BEFORE', () => p.keyturn.intents.undo({ intent_id }));
+  });
+
+  it('is proposed by one of two processes that ask for it at once', async () => {
+    const p = await project(REGISTRY);
+    const { intent_id } = await paid(p, { to: 'Ann' });
+    const other = await Keyturn.open({ at: p.root });
+    onTestFinished(() => other.close());
+    const both = [p.keyturn, other, p.keyturn, other].map((one) => one.intents.undo({ intent_id }));
+    const codes = (await Promise.allSettled(both)).map((one) =>
+      one.status === 'fulfilled' ? 'proposed' : one.reason.code,
+    );
+    expect(codes.sort()).toEqual(['UNDO_UNDER_WAY', 'UNDO_UNDER_WAY', 'UNDO_UNDER_WAY', 'proposed']);
   });
 
   it.each([

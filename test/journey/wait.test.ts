@@ -48,6 +48,7 @@ describe('the result of an intent', () => {
       replaced_by: null,
       run: null,
       undo: null,
+      undone_by: null,
     });
     await ran(p, intent);
     expect(await p.keyturn.intents.result({ intent_id: intent.intent_id })).toMatchObject({
@@ -171,9 +172,13 @@ describe('waiting for an intent', () => {
     await expectRefusal('INTENT_NOT_FOUND', () => p.keyturn.intents.waitFor({ intent_id: randomUUID() }));
     const { intent_id } = await propose(p);
     const other = await Keyturn.open({ at: p.root });
-    const waiting = expect(other.intents.waitFor({ intent_id })).rejects.toThrow();
+    const waiting = expectRefusal('STORE_CLOSED', () => other.intents.waitFor({ intent_id }));
     await other.close();
     await waiting;
+    await expectRefusal('STORE_CLOSED', () => other.intents.list({}));
+    await expectRefusal('STORE_CLOSED', () =>
+      other.system.freeze({ scope: 'system', reason: 'late', signer: p.ada }),
+    );
   });
 });
 

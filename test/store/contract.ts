@@ -13,6 +13,7 @@ import { credentialContract } from './contract-credential.ts';
 import { delegationContract } from './contract-delegation.ts';
 import { listContract } from './contract-lists.ts';
 import { rebuildContract } from './contract-rebuild.ts';
+import { undoContract } from './contract-undo.ts';
 import {
   activated,
   begun,
@@ -55,6 +56,15 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       const store = await reopen(await place(), 'create');
       expect(await store.tip()).toEqual({ size: 0, last: GENESIS, at: null, frontier: [] });
       expect(await allEntries(store)).toEqual([]);
+    });
+
+    it('is refused once the store is closed, and so is what reads', async () => {
+      const { store } = await withHumans(await place());
+      await store.close();
+      await expectRefusal('STORE_CLOSED', () => store.commit({ events: [proposed()] }));
+      await expectRefusal('STORE_CLOSED', () => store.tip());
+      await expectRefusal('STORE_CLOSED', () => store.find('system', 'system'));
+      await expectRefusal('STORE_CLOSED', () => store.rebuild({ write: false }));
     });
 
     it('appends chained entries that the tip and the receipt agree on', async () => {
@@ -675,6 +685,7 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
   credentialContract(name, place);
   listContract(name, place);
   rebuildContract(name, place);
+  undoContract(name, place);
 }
 
 /** Contents of which the digests of two begin with the same 4 characters; they are the first two. */

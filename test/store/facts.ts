@@ -213,6 +213,7 @@ export function proposed(
       actions: ['tool:deploy'],
       alternates: [],
       replaces: null,
+      undoes: null,
       contents: [],
       receipt: sha256(RECEIPT),
       expires_at: EXPIRES,

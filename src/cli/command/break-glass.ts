@@ -1,7 +1,7 @@
 import { visible } from '../../canonical/visible.ts';
 import type { Answer, Call } from '../answer.ts';
 import { breakGlassBanner } from '../capability-lines.ts';
-import { possible, signAsked, whoActs } from '../human.ts';
+import { possible, requirePossible, signAsked, whoActs } from '../human.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
 import { nextAt, type Opened, writing } from '../project.ts';
@@ -19,6 +19,8 @@ export function breakGlass(call: Call): Promise<Answer> {
     const name = await whoActs(keyturn, call.options.as);
     const seen = await keyturn.intents.review({ intent_id });
     const { hash } = seen.intent;
+    // Also what the policies say, which a rehearsal leaves to the act.
+    await requirePossible(keyturn, { intent_id, hash }, name, 'break_glass');
     const asked = await possible(keyturn, name, (signer) =>
       keyturn.runs.breakGlass({ intent_id, hash, reason, signer }),
     );

@@ -15,11 +15,15 @@ export function freeze(call: Call): Promise<Answer> {
     const name = await whoActs(keyturn, call.options.as);
     await requireProposer(keyturn, target);
     if (await freezeOn(keyturn, target)) refuse('FROZEN_ALREADY');
-    const result = await actAs(keyturn, name, (signer) =>
-      keyturn.system.freeze({ ...target, reason, signer }),
+    const stranger = await strangerLines(keyturn, target);
+    const result = await actAs(
+      keyturn,
+      name,
+      (signer) => keyturn.system.freeze({ ...target, reason, signer }),
+      () => stranger.map((line) => painter(true)('yellow', line)),
     );
     const lines = [`[OK] ${result.by} froze ${wordsOf(result)}. What runs is stopped, and nothing starts`];
-    return { result, lines: [...lines, ...(await strangerLines(keyturn, target))] };
+    return { result, lines: [...lines, ...stranger] };
   });
 }
 

@@ -5,7 +5,7 @@ import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
 import { ownerOf } from '../acting.ts';
 import type { Answer, Call, Options } from '../answer.ts';
-import { actAs, whoActs } from '../human.ts';
+import { actAs, onlyHere, whoActs } from '../human.ts';
 import { readInput } from '../input.ts';
 import { meantBy, requireId, requireTyped } from '../operand.ts';
 import { type Opened, writing } from '../project.ts';
@@ -30,9 +30,11 @@ export function propose(call: Call): Promise<Answer> {
 /** Proposes what the tool of a run declared to undo it. */
 export function undo(call: Call): Promise<Answer> {
   const typed = requireId(call);
-  const { goal: declared_goal, by: issuer } = call.options;
+  const { goal: declared_goal, by, agentKey } = call.options;
   return writing(call, async (keyturn) => {
     const intent_id = await meantBy(keyturn, 'intent', typed);
+    // It is a human who looked at what ran. An agent that undoes it says its name, or signs.
+    const issuer = by ?? (agentKey === undefined ? ((await onlyHere(keyturn)) ?? undefined) : undefined);
     const result = await signedIn(keyturn, call.options, (signer) =>
       keyturn.intents.undo({ intent_id, issuer, declared_goal, signer }),
     );

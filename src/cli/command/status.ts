@@ -5,6 +5,7 @@ import { cliLimits, journeyLimits } from '../../limits.ts';
 import { explain, type ReasonCode } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { afterApproval, resumeCommand } from '../conversation.ts';
+import { inColumn } from '../fold.ts';
 import { onlyHere } from '../human.ts';
 import { intentLines, shortIds, type TableLook } from '../list-table.ts';
 import type { Paint } from '../paint.ts';
@@ -48,12 +49,19 @@ async function yoursLine(keyturn: Opened, needs: string): Promise<string> {
 async function statusIn(keyturn: Opened): Promise<Answer> {
   const result = await keyturn.system.status({ limit: ASKED });
   const short = shortIds(idsIn(result));
-  const ungranted: string[] = [];
-  for (const one of result.ungranted) ungranted.push(await nextOf(keyturn, one, short(one.intent_id)));
+  const ungranted: Ungranted[] = [];
+  for (const one of result.ungranted)
+    ungranted.push({ one, next: await nextOf(keyturn, one, short(one.intent_id)) });
   return { result, lines: told(keyturn, result, ungranted, short) };
 }
 
 type Short = (id: string) => string;
+
+/** What is approved and not ordered, with the command that leads on, or why none does. */
+interface Ungranted {
+  readonly one: Status['ungranted'][number];
+  readonly next: string;
+}
 
 /** Those that are told outside of tables. */
 function idsIn({ in_doubt, stuck, waiting, ungranted, approved }: Status): string[] {
@@ -75,20 +83,22 @@ const TO_ORDER: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
 ]);
 
 async function nextOf(keyturn: Opened, one: Status['ungranted'][number], id: string): Promise<string> {
-  return TO_ORDER.has(one.code) ? afterApproval(keyturn, one, id) : `${id}: ${explain(one.code).meaning}`;
+  return TO_ORDER.has(one.code) ? afterApproval(keyturn, one, id) : explain(one.code).meaning;
 }
 
 const RESUME = resumeCommand('');
 const GRANT = 'keyturn grant ';
 
-function told(keyturn: Opened, result: Status, ungranted: readonly string[], short: Short): string[] {
+function told(keyturn: Opened, result: Status, ungranted: readonly Ungranted[], short: Short): string[] {
   const { clock, frozen, shadow, in_doubt, stuck, failed, waiting, approval_expired, approved, policies } =
     result;
   const look = stdoutTable(new Date());
   const next = (command: string) => nextAt(keyturn, command);
   const { paint } = look;
-  const isResume = (next: string) => next.startsWith(RESUME);
-  const isGrant = (next: string) => next.startsWith(GRANT);
+  const isResume = ({ next }: Ungranted) => next.startsWith(RESUME);
+  const isGrant = ({ next }: Ungranted) => next.startsWith(GRANT);
+  const approvedLines = (title: string, found: readonly Ungranted[]) =>
+    ungrantedLines(title, found, look, short);
   const lines = [
     ...(clock === null ? [] : clockLines(clock, paint)),
     ...frozen.flatMap((freeze) => frozenLines(freeze, next, paint)),
@@ -124,11 +134,11 @@ function told(keyturn: Opened, result: Status, ungranted: readonly string[], sho
       approval_expired,
       look,
     ),
-    ...section('Approved; a human has to order the run', ungranted.filter(isGrant)),
-    ...section('Approved; the conversation goes on with', ungranted.filter(isResume)),
-    ...section(
+    ...approvedLines('Approved; a human has to order the run', ungranted.filter(isGrant)),
+    ...approvedLines('Approved; the conversation goes on with', ungranted.filter(isResume)),
+    ...approvedLines(
       'Approved, and may not run now',
-      ungranted.filter((next) => !isGrant(next) && !isResume(next)),
+      ungranted.filter((one) => !isGrant(one) && !isResume(one)),
     ),
     ...section(
       'Ordered and ready to run',
@@ -202,6 +212,24 @@ function doubtLines(
     `  ${doubt.state === 'alive' ? 'Wait until that has ended, find' : 'Find'} out what happened, then: ` +
       next(`keyturn resolve ${execution_id} --outcome happened|did-not-happen --reason …`),
   ];
+}
+
+/** Each with its tool and goal, and beneath it what leads on. */
+function ungrantedLines(
+  title: string,
+  found: readonly Ungranted[],
+  { columns }: TableLook,
+  short: Short,
+): string[] {
+  if (found.length === 0) return [];
+  // A goal is told as far as it fits, as in a table; a command and a reason are told whole.
+  const fitted = (text: string) => (columns === undefined ? text : inColumn(text, columns - 1).trimEnd());
+  const lines = found.slice(0, cliLimits.status_rows).flatMap(({ one, next }) => {
+    const goal = one.goal === null ? '(not readable)' : visible(one.goal);
+    const about = `  ${short(one.intent_id)}  ${visible(one.tool)}: ${goal}`;
+    return [fitted(about), `    ${next}`];
+  });
+  return [heading(title, found), ...lines, ...(found.length > cliLimits.status_rows ? ['  …'] : [])];
 }
 
 /** Newest first, with goals. */

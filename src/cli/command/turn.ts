@@ -7,11 +7,11 @@ import type { Answer, Call } from '../answer.ts';
 import { BREAK_GLASS_LINE } from '../capability-lines.ts';
 import { earlierLines } from '../earlier.ts';
 import { type Field, fieldLines } from '../fold.ts';
-import { type Possible, possible, requirePossible, unlock, whoActs } from '../human.ts';
+import { onlyHere, type Possible, possible, requirePossible, unlock, whoActs } from '../human.ts';
 import { liveOf, sayStep } from '../live.ts';
 import { meantBy, requireId } from '../operand.ts';
 import { painter } from '../paint.ts';
-import { type Opened, writing } from '../project.ts';
+import { nextAt, type Opened, writing } from '../project.ts';
 import { saysYes, tellAt } from '../question.ts';
 import type { Result as Printed } from '../schema.ts';
 import { atTerminal, type Terminal } from '../terminal.ts';
@@ -173,7 +173,7 @@ async function runTurned(turning: Turning, turned: Turned): Promise<Answer> {
     );
     live?.end();
     const answer = reported(run, live !== null);
-    const lines = [...answer.lines, ...(await undoLines(keyturn, intent_id))];
+    const lines = [...answer.lines, ...(await undoLines(turning))];
     return { ...answer, lines, result: resultOf(turning, turned, run) };
   } catch (error) {
     if (!is_ours && (await runUnder(turning, turned))) return ranByExecutor(turning, turned);
@@ -222,16 +222,21 @@ async function ranByExecutor(turning: Turning, turned: Turned): Promise<Answer> 
   const result = resultOf(turning, turned, run);
   if (run === null) return { result, lines: ['[ERROR] in doubt'], refusal: new Refusal('RUN_IN_DOUBT') };
   const answer = reported(run, false);
-  return { ...answer, result, lines: [...answer.lines, ...(await undoLines(keyturn, intent_id))] };
+  return { ...answer, result, lines: [...answer.lines, ...(await undoLines(turning))] };
 }
 
 /** How it can be undone, where its tool says so. The run is recorded by now: that this cannot be told changes nothing about it. */
-async function undoLines(keyturn: Opened, intent_id: string): Promise<string[]> {
-  const undo = await keyturn.intents.result({ intent_id }).then(
-    (result) => result.undo,
-    () => null,
-  );
-  return undo === null ? [] : [`Undo: keyturn undo ${intent_id} (proposes ${undo.tool})`];
+async function undoLines({ keyturn, seen, signer }: Turning): Promise<string[]> {
+  const { intent_id } = seen.intent;
+  try {
+    const { undo } = await keyturn.intents.result({ intent_id });
+    if (undo === null) return [];
+    // The line is run as it is printed: where several humans have a key here, it says who proposes.
+    const by = (await onlyHere(keyturn)) === null ? ` --by ${signer.name}` : '';
+    return [`Undo: ${nextAt(keyturn, `keyturn undo ${intent_id}${by}`)} (proposes ${undo.tool})`];
+  } catch {
+    return [];
+  }
 }
 
 function resultOf(

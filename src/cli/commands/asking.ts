@@ -127,7 +127,7 @@ export const ASKING: readonly Spec[] = [
     operands: [id],
     options: [
       { flags: '--goal <text>', about: 'why; its human reads it' },
-      { flags: '--by <name>', about: 'who proposes' },
+      { flags: '--by <name>', about: 'who proposes; otherwise the only human with a key here' },
       agentKey,
       { flags: '--sign', about: 'a human signs the proposal with a passphrase' },
     ],

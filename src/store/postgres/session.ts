@@ -49,7 +49,7 @@ export function sessionOf(connect: () => Promise<Connection>, first?: Connection
   }
 
   async function current(): Promise<Connection> {
-    if (closed) refuse('INTERNAL', 'The store is closed.');
+    if (closed) refuse('STORE_CLOSED');
     const held = open;
     if (held !== null && !(await isDead(held))) return held;
     // Another caller that waited for the dead one may have made a new one by now.

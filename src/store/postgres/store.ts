@@ -164,7 +164,7 @@ function storeOf(
   }, cutCommits);
 
   const requireOpen = () => {
-    if (closed) refuse('INTERNAL', 'The store is closed.');
+    if (closed) refuse('STORE_CLOSED');
   };
   const requireWritable = () => {
     if (read_only) refuse('STORE_READ_ONLY', 'The store was opened to read.');

@@ -108,7 +108,7 @@ function databaseOf(db: DatabaseSyncInstance, path: string, access: Access, busy
   };
 
   function begin(kind: 'read' | 'write'): void {
-    if (!db.isOpen) refuse('INTERNAL', 'The store is closed.');
+    if (!db.isOpen) refuse('STORE_CLOSED');
     if (kind === 'write' && failed)
       refuse('WRITE_FAILED', `An earlier write failed (${failed.code}). Open the store again.`, {
         found: failed.code,
@@ -174,7 +174,7 @@ function databaseOf(db: DatabaseSyncInstance, path: string, access: Access, busy
     transaction,
     write,
     run: (act) => {
-      if (!db.isOpen) refuse('INTERNAL', 'The store is closed.');
+      if (!db.isOpen) refuse('STORE_CLOSED');
       return patiently(busy_ms, () => mapped(act));
     },
     distrust: (error) => {

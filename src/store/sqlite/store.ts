@@ -68,7 +68,7 @@ function storeOf(db: Database, path: string, tenant: Tenant, clock: () => Date, 
   const group = groupCommit(writerOf(db, tenant, clock, known, checkpoints), cutCommits);
   let closed: Promise<void> | null = null;
   const requireWritable = () => {
-    if (closed) refuse('INTERNAL', 'The store is closed.');
+    if (closed) refuse('STORE_CLOSED');
     if (read_only) refuse('STORE_READ_ONLY', 'The store was opened to read.');
   };
   let begun: string | null = null;
