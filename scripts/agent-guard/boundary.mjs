@@ -28,6 +28,7 @@ const READS = [
   'src/journey/resource.ts',
   'src/journey/rules.ts',
   'src/journey/sealed-effect.ts',
+  'src/journey/undo.ts',
   'src/tool/select.ts',
   'src/store/agent-tables.ts',
   'src/limits.ts',

@@ -34,7 +34,7 @@ export const ASKED: Readonly<Record<string, readonly [code: string, words: strin
   revoke: ['CAPABILITY_UNKNOWN', 'NONE --reason test'],
   freeze: ['NO_TERMINAL', '--reason test'],
   unfreeze: ['NOT_FROZEN', '--reason test'],
-  'break-glass': ['NO_TERMINAL', 'ID --reason test'],
+  'break-glass': ['BREAK_GLASS_FORBIDDEN', 'ID --reason test'],
   'policy check': ['OK', ''],
   'policy test': ['OK', ''],
   'policy diff': ['OK', ''],

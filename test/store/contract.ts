@@ -654,8 +654,8 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
       const commit = store.commit({ events: [proposed()] });
       await store.close();
       expect((await commit).entries).toHaveLength(1);
-      await expectRefusal('INTERNAL', () => store.commit({ events: [proposed()] }));
-      await expectRefusal('INTERNAL', () => store.tip());
+      await expectRefusal('STORE_CLOSED', () => store.commit({ events: [proposed()] }));
+      await expectRefusal('STORE_CLOSED', () => store.tip());
       await store.close();
       expect(await (await reopen(at, 'read')).tip()).toMatchObject({ size: BEGUN + 1 });
     });
