@@ -119,7 +119,7 @@ function told(keyturn: Opened, result: Status, ungranted: readonly Ungranted[], 
       look,
     ),
     ...listed(
-      `Waiting for a human; \`${next('keyturn turn')}\` takes the oldest, \`${next('keyturn review')}\` walks through all`,
+      `Waiting for a human; \`${next('keyturn turn')}\` takes the oldest that nothing stops, \`${next('keyturn review')}\` walks through all`,
       waiting,
       look,
     ),
