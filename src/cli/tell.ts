@@ -82,15 +82,9 @@ function problem(
 
 function errorLine({ code, message }: Refusal): string {
   const { number, advice } = explain(code);
-  return `[ERROR] ${sentence(message)} (${code} ${number}) ${advice}`;
-}
-
-/** A message may end with what a person wrote: the code that follows is no part of it. */
-function sentence(message: string): string {
-  const text = visible(message);
-  return /[.!?:)]$/.test(text) ? text : `${text}.`;
+  return `[ERROR] ${visible(message)} (${code} ${number}) ${advice}`;
 }
 
 function reasonLine({ code, message }: Refusal): string {
-  return `${code}: ${sentence(message)} ${explain(code).advice}`;
+  return `${code}: ${visible(message)} ${explain(code).advice}`;
 }

@@ -80,5 +80,6 @@ export function frozenFor(state: IntentState, facts: FreezeFacts): Freeze | null
 /** Who stopped it, when and why, in one sentence. */
 export function freezeWords({ scope, name, by, at, reason }: Freeze): string {
   const what = scope === 'system' ? 'Everything' : `The ${scope} "${name}"`;
-  return `${what} is frozen since ${at}, by ${by}: ${reason}`;
+  // The reason is what a person wrote: what follows it is no part of it.
+  return `${what} is frozen since ${at}, by ${by}: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}`;
 }

@@ -31,7 +31,7 @@ describe('freeze', () => {
       stderr: '',
     });
     const [first, second] = (await scene.run('status')).stdout.split('\n');
-    expect(first).toMatch(/^!!! FROZEN: Everything is frozen since \S+Z, by alice: incident 12 !!!$/);
+    expect(first).toMatch(/^!!! FROZEN: Everything is frozen since \S+Z, by alice: incident 12\. !!!$/);
     expect(second).toBe('  A human lets it go: keyturn unfreeze --reason …');
 
     const checked = await scene.run('check', intent.id, intent.hash);
