@@ -7,7 +7,7 @@ import { read } from './verb.ts';
 export const ids = {
   find: read({
     open_to: 'people',
-    refuses: ['INTENT_NOT_FOUND'],
+    refuses: ['INTENT_NOT_FOUND', 'OBJECT_MISSING'],
     about: 'The whole id of what begins like this. Refused where none does, and where several do.',
     input: () =>
       z.strictObject({

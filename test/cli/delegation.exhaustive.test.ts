@@ -204,7 +204,7 @@ describe('delegation', () => {
     expectError('USAGE', await add('scout', '--action', 'plan', ...REASON));
     expectError('USAGE', await add('scout', '--action', 'plan', '--ttl', '1h'));
     expectError('TIME_MALFORMED', await add('scout', '--action', 'plan', '--ttl', 'ever', ...REASON));
-    expectError('KEY_FILE_INVALID', await add('bot', '--action', 'plan', '--ttl', '1h', ...REASON));
+    expectError('CREDENTIAL_UNKNOWN', await add('bot', '--action', 'plan', '--ttl', '1h', ...REASON));
     expectError('PRINCIPAL_UNKNOWN', await add('nobody', '--action', 'plan', '--ttl', '1h', ...REASON));
     expectError('NO_TERMINAL', await add('scout', '--action', 'plan', '--ttl', '1h', ...REASON));
   });

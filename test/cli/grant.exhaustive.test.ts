@@ -158,7 +158,7 @@ describe('grant', () => {
       ['ID_MALFORMED', ['--delegation', 'x', '--agent-key', 'scout.key']],
       ['PRINCIPAL_UNKNOWN', ['--holder', 'nobody']],
       ['USAGE', ['--holder', 'alice']],
-      ['KEY_FILE_INVALID', ['--holder', 'bot']],
+      ['CREDENTIAL_UNKNOWN', ['--holder', 'bot']],
       ['PRINCIPAL_UNKNOWN', ['--as', 'nobody']],
       ['NOT_HUMAN', ['--as', 'bot']],
     ];

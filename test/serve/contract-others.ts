@@ -134,6 +134,7 @@ export function otherAsks(states: States): Asks {
     'ids.find': async () => [
       { request: { of: 'intent', id: (await waiting()).intent_id } },
       { request: { of: 'intent', id: NONE } },
+      { request: { of: 'object', id: '0'.repeat(64) } },
     ],
     'system.revokeControlKey': async () => {
       const { control_keys } = await keyturn.system.get();
