@@ -34,9 +34,9 @@ describe('show', () => {
     const { stdout, code } = await scene.run('show', replacing.id);
     expect(code).toBe(0);
     expect(stdout).toContain(`Replaces:    ${intent.id}\n`);
-    expect(stdout).toContain('Changed: declared_goal: "Greet the founder." -> "Greet everybody."\n');
-    expect(stdout).toContain('Changed: effect.arguments.name: "Ada" -> "Eve"\n');
-    expect(stdout).toContain('Changed: issuer: "bot" -> "scout"\n');
+    expect(stdout).toContain('Changed: goal: "Greet the founder." before, "Greet everybody." now\n');
+    expect(stdout).toContain('Changed: name: "Ada" before, "Eve" now\n');
+    expect(stdout).toContain('Changed: asked by: "bot" before, "scout" now\n');
     expect(stdout).toMatch(
       new RegExp(`^Run ordered by alice at ${ISO.source}, capability ${UUID.source}: spent$`, 'm'),
     );

@@ -48,7 +48,7 @@ describe('a story from a file', () => {
     const { second, first, erased, key } = await lived(p);
     const path = await exportTo(p);
     const here = await p.keyturn.intents.story({ intent_id: second.intent_id, with_output: true });
-    expect(here.changes).toContain('declared_goal: "A first goal." -> "Another goal."');
+    expect(here.changes).toContain('goal: "A first goal." before, "Another goal." now');
     const found = await excerptOfExportFile(path, asked(second.intent_id, key));
     const before = await excerptOfExportFile(path, asked(first.intent_id, key));
     const read = async (digest: string) => {
