@@ -94,8 +94,9 @@ export function appOf(service: HttpService): Hono<Bound> {
   ) => {
     methods.set(path, allowed);
     app.on([...allowed], path, ({ req, env }) => {
+      const request = forUs(req.raw);
       requireAsSent(env.incoming.url, path);
-      return handle(forUs(req.raw), env);
+      return handle(request, env);
     });
   };
   const forUs = (request: Request) => {

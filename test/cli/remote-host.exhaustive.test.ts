@@ -140,7 +140,7 @@ describe('a plan, far from the project', () => {
 
 describe('a clock, far from the project', () => {
   it('is accepted for now, and for no other time', async () => {
-    expectError('USAGE', await scene.far.run('clock', 'accept', ...REASON));
+    expectError('CLOCK_FITS', await scene.far.run('clock', 'accept', ...REASON));
     const at = scene.project.folder;
     const ahead = await Keyturn.open({ at, ...steady(() => new Date(Date.now() + 86_400_000)) });
     await ahead.system.freeze({ scope: 'tool', name: 'greet', reason: 'late', signer: scene.project.alice });

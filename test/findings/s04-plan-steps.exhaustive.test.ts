@@ -1,10 +1,17 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { PERMITS, policy, rules } from '../journey/authority.ts';
 import { create, planOf, planProjects, proposed, remove } from '../journey/plan-story.ts';
 import type { Intent, Project } from '../support/project.ts';
 import { ready } from '../support/project.ts';
 import { inTerminal, keyturn } from '../support/pty.ts';
+
+const GLASS = policy(
+  'glass',
+  'emergency',
+  'permit (principal, action == Keyturn::Action::"break_glass", resource);',
+);
 
 const REGISTRY = `version: 1
 tools:
@@ -139,6 +146,7 @@ describe('S4: what a plan would run is shown, and its scope follows from its ste
 
   it('a plan whose changes cannot be shown is not asked about', async () => {
     const p = await plant();
+    await rules(p, `${PERMITS}\n${GLASS}`);
     const { intent_id } = await proposed(p, planOf([remove('d', 'old.txt')]));
     writeFileSync(join(p.root, 'old.txt'), 'other\n');
     const approved = inTerminal(['approve', intent_id], { cwd: p.root });
