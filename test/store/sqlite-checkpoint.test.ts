@@ -23,7 +23,7 @@ it.skipIf(!has_strace)('takes no commit after a checkpoint failed, until it is o
   const path = await made();
   const strace = ['strace', '-f', '-qq', '-o', '/dev/null', '-P', path];
   const inject = ['-e', 'trace=fdatasync,fsync', '-e', 'inject=fdatasync,fsync:error=EIO:when=1'];
-  const lines = await linesOf([...strace, ...inject, ...committer(path, 'own', '400')]);
+  const lines = await linesOf([...strace, ...inject, ...committer(path, 'own', '1000')]);
   const answers = lines.map(({ answer }) => answer);
   const until = answers.indexOf('WRITE_FAILED');
   expect(until).toBeGreaterThanOrEqual(sqliteLimits.checkpoint_commits);
