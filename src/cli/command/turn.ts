@@ -169,7 +169,15 @@ async function runTurned(turning: Turning, turned: Turned): Promise<Answer> {
   };
   try {
     const run = await interruptible((abort) =>
-      keyturn.runs.run({ intent_id, hash, seen: turned.seen, abort, onClaimed, ...live?.on }),
+      keyturn.runs.run({
+        intent_id,
+        hash,
+        seen: turned.seen,
+        or_elsewhere: true,
+        abort,
+        onClaimed,
+        ...live?.on,
+      }),
     );
     live?.end();
     const answer = reported(run, live !== null);
