@@ -28,7 +28,8 @@ export function mayBeSameAccount(a: Account | null, b: Account | null): boolean 
   return places[0] === places[1] && a.uid === b.uid;
 }
 
-function calledBy({ host, uid }: Account): string {
+/** How a service identified the caller, and `host` for an account of an operating system. */
+export function calledBy({ host, uid }: Pick<Account, 'host' | 'uid'>): string {
   const [, by = 'host'] = (uid === -1 && /^(human|token|key):/.exec(host)) || [];
   return by;
 }
