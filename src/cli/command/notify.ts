@@ -1,6 +1,6 @@
 import { visible } from '../../canonical/visible.ts';
 import { notifyLimits } from '../../limits.ts';
-import { Refusal, refuse } from '../../refusal.ts';
+import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { readingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
@@ -31,7 +31,10 @@ export async function test(call: Call): Promise<Answer> {
     const result = { targets: found };
     const failed = found.find(({ outcome }) => outcome !== 'delivered');
     if (!failed) return { result, lines };
-    const why = new Refusal(failed.code ?? 'NOTIFY_FAILED', `${failed.target}: ${visible(failed.words)}`);
+    const why = new Refusal(
+      (failed.code as ReasonCode | null) ?? 'NOTIFY_FAILED',
+      `${failed.target}: ${visible(failed.words)}`,
+    );
     return { result, lines, refusal: why };
   });
 }
