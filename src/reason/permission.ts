@@ -211,7 +211,7 @@ export const permissionReasons = {
   LINK_SPENT: [
     3222,
     'The link was used before, is older than 5 minutes, or is not one of this service.',
-    'Start `keyturn serve` again: it prints a new one.',
+    'Run `keyturn link` as the account of the service: it prints a new one.',
   ],
   ORIGIN_FOREIGN: [
     3223,
