@@ -4,8 +4,8 @@ import { visible } from '../canonical/visible.ts';
 import {
   type Account,
   type Alarm,
-  calledBy,
   type IntentState,
+  identifiedBy,
   type Result,
   type Shown,
   type StatusWord,
@@ -123,7 +123,7 @@ export function askedBy({
 }
 
 function cameFrom(account: Account): string {
-  const by = calledBy(account);
+  const by = identifiedBy(account);
   if (by === 'host') return `from the account ${visible(account.user)} on ${visible(account.host)}`;
   return by === 'token' ? 'with its token' : 'in a request to the service, signed with that key';
 }

@@ -49,7 +49,7 @@ export interface RunRequest extends LookRequest {
   readonly onOutput?: OnOutput | undefined;
   /** The record is durable. The reports of a plan come after it. */
   readonly onRecorded?: (() => void) | undefined;
-  /** The order is for whoever claims it first: an attempt that came second is no refused run, and is not recorded. */
+  /** Several executors may claim the order: an attempt that came second is no refused run, and is not recorded. */
   readonly or_elsewhere?: boolean | undefined;
 }
 
