@@ -50,30 +50,33 @@ function makeIn({ project, token }) {
     writeFileSync(join(project, 'policies/playground.cedar'), RULE);
     writeFileSync(join(project, 'notes.md'), '# Notes\n\nNothing yet.\n');
     say(`A project to play with, in ${project}. Choose a passphrase: it is how you say yes.`);
-    if (keyturn(project, ['init', '--name', HUMAN], 'inherit').status !== 0) return false;
+    if (answerOf(project, ['init', '--name', HUMAN]) === null) return false;
   }
   say(`\nAn agent, ${AGENT}, gets a token to propose with. Your passphrase says that it may.`);
-  const { principals } = JSON.parse(keyturn(project, ['identity', 'list', '--json']).stdout).result;
+  const { principals } = answerOf(project, ['identity', 'list']).result;
   const words = principals.some(({ name }) => name === AGENT)
     ? ['token', 'add', AGENT, '--reason', 'npm start']
     : ['identity', 'add', AGENT, '--agent', '--token'];
-  const { status, stdout } = keyturn(project, [...words, '--json']);
-  if (status !== 0) {
-    // With --json an error is on stdout, which is not shown here.
-    const { message, code, advice } = JSON.parse(stdout);
-    console.error(`[ERROR] ${message} (${code}) ${advice}`);
-    return false;
-  }
+  const answer = answerOf(project, words);
+  if (answer === null) return false;
   // Beside the project, where no tool of it looks.
-  const { token: made } = JSON.parse(stdout).here;
+  const { token: made } = answer.here;
   writeFileSync(token, `${made.token ?? made}\n`, { mode: 0o600 });
   return true;
 }
 
-/** Questions are asked at the terminal, wherever the output goes. */
-function keyturn(project, words, stdout = 'pipe') {
-  const options = { stdio: ['inherit', stdout, 'inherit'], encoding: 'utf8' };
-  return spawnSync(process.execPath, [CLI, ...words, '--project', project], options);
+/** Questions are asked at the terminal, and what came of it is for this program. Says why where it is refused: then null. */
+function answerOf(project, words) {
+  const options = { stdio: ['inherit', 'pipe', 'inherit'], encoding: 'utf8' };
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [CLI, ...words, '--project', project, '--json'],
+    options,
+  );
+  const answer = JSON.parse(stdout);
+  if (status === 0) return answer;
+  console.error(`[ERROR] ${answer.message} (${answer.code}) ${answer.advice}`);
+  return null;
 }
 
 /** npm passes each signal on that the terminal has sent to all: two within this time are one. */

@@ -63,7 +63,8 @@ export async function proposeAll(intents, say) {
 export function tellOutcomes(intents, waiting, say) {
   for (const { intent_id, goal } of waiting)
     intents.waitFor({ intent_id }).then(
-      ({ status_word }) => say(`bot hears: ${goal}: ${status_word}`),
+      ({ status_word, reason }) =>
+        say(`bot hears: ${goal}: ${status_word}${reason === null ? '' : `, because: ${reason}`}`),
       // The service is gone: there is nothing to hear any more.
       () => {},
     );

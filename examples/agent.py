@@ -3,7 +3,7 @@
     KEYTURN_TOKEN=ktk1... python3 agent.py greet '{"name": "Grace"}' 'Say hello'
 
 KEYTURN_SERVICE is the address, http://localhost:7717 unless told. KEYTURN_WAIT_S is the patience in seconds, 600 unless told.
-Ends with 0 where it succeeded, 1 where it did not, 2 where the service refused, 3 where it gave up.
+Ends with 0 where it succeeded, 1 where it did not, 2 where the service refused or was not reached, 3 where it gave up.
 """
 import json
 import os
@@ -109,8 +109,13 @@ def main(tool, arguments, goal):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 4 or "KEYTURN_TOKEN" not in os.environ:
+        print(__doc__.strip(), file=sys.stderr)
+        sys.exit(2)
     try:
         sys.exit(main(*sys.argv[1:]))
-    except Refused as refused:
-        print(refused, file=sys.stderr)
-        sys.exit(2)
+    except (Refused, ValueError) as error:
+        print(error, file=sys.stderr)
+    except OSError as error:
+        print("No answer of %s: %s" % (SERVICE, error), file=sys.stderr)
+    sys.exit(2)

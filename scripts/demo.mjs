@@ -4,5 +4,6 @@ import { build } from './build.mjs';
 import { run, setup } from './setup.mjs';
 
 await setup();
-await build();
+console.log('Building ...');
+await build({ types: false });
 process.exit(await run(process.execPath, ['demo/demo.mjs', ...process.argv.slice(2)]));

@@ -26,6 +26,9 @@ const at = options.indexOf('--at');
 const [, folder = ''] = at === -1 ? ['--at', '.playground'] : options.splice(at, 2);
 
 await setup();
-if (!isBuilt()) await build({ types: false });
+if (!isBuilt()) {
+  console.log('Building ...');
+  await build({ types: false });
+}
 const { play } = await import('../demo/playground.mjs');
 process.exit(await play(resolve(root, folder), options));

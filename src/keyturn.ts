@@ -219,7 +219,7 @@ export { controllerLine, ELIGIBLE_LINE } from './gate/lines.ts';
 export type { Capability, IntentState, IntentStatus } from './gate/state.ts';
 export type { RunWord, StatusWord } from './gate/status-word.ts';
 export { audienceOf, type Executor } from './gate/system.ts';
-export { type Account, accountAtService } from './identity/account.ts';
+export { type Account, accountAtService, identifiedBy } from './identity/account.ts';
 export { type Proof, verifyProof } from './identity/act.ts';
 export {
   type Credential,

@@ -39,12 +39,12 @@ export async function journey(stage) {
 
 async function beginning({ title, run, ask, key, secret, interactive }) {
   title('You make a project', 'It gets a store, and you get a key that only your passphrase opens.');
-  const chosen = interactive ? 'a passphrase of your choice' : secret;
+  const [chosen, again] = interactive ? ['a passphrase of your choice', 'the same again'] : [secret, secret];
   await ask(
     ['init', '--name', 'you'],
     [
       ['New passphrase', chosen],
-      ['again', secret],
+      ['again', again],
     ],
   );
   run(['tool', 'lock']);

@@ -1,7 +1,15 @@
 import { unmixed } from '../canonical/alphabet.ts';
 import { CODE_TYPED, codeOf } from '../canonical/code.ts';
 import { visible } from '../canonical/visible.ts';
-import type { Alarm, IntentState, Result, Shown, StatusWord } from '../keyturn.ts';
+import {
+  type Account,
+  type Alarm,
+  type IntentState,
+  identifiedBy,
+  type Result,
+  type Shown,
+  type StatusWord,
+} from '../keyturn.ts';
 import { BREAK_GLASS_LINE, capabilityFields } from './capability-lines.ts';
 import { drawAlarms, drawContents, drawShown, fieldOf, headlineOf } from './draw.ts';
 import { COLUMNS, type Drawing, type Field, fieldLines, fieldWidth, type Span } from './fold.ts';
@@ -107,12 +115,17 @@ export function askedBy({
   'proposer' | 'proposer_kind' | 'proposer_verified' | 'on_behalf_of' | 'account'
 >): string {
   const wish = on_behalf_of === null ? '' : `, asked for by ${on_behalf_of}`;
-  const from =
-    account === null ? '' : `, from the account ${visible(account.user)} on ${visible(account.host)}`;
+  const from = account === null ? '' : `, ${cameFrom(account)}`;
   if (proposer_verified) return `${proposer} (${proposer_kind}, signed with its key)${wish}${from}`;
   const claim =
     proposer_kind === 'human' ? `says it is ${proposer} (human)` : `${proposer} (agent, by name only)`;
   return `${claim}${from}`;
+}
+
+function cameFrom(account: Account): string {
+  const by = identifiedBy(account);
+  if (by === 'host') return `from the account ${visible(account.user)} on ${visible(account.host)}`;
+  return by === 'token' ? 'with its token' : 'in a request to the service, signed with that key';
 }
 
 /** What the screen of 001 leaves out and a yes at the run depends on. The lane knows no capability. */

@@ -48,6 +48,7 @@ type Watched = Held & {
   readonly onClaimed?: ((execution_id: string) => void) | undefined;
   readonly onOutput?: OnOutput | undefined;
   readonly onRecorded?: (() => void) | undefined;
+  readonly or_elsewhere?: boolean | undefined;
 };
 
 const looked = once(() =>
@@ -141,6 +142,7 @@ export const executing = {
       'onClaimed',
       'onOutput',
       'onRecorded',
+      'or_elsewhere',
     ),
     run: async ({ context }, { capability, holder_key, ...asked }) => {
       const presented = presentedBy({ capability, holder_key });

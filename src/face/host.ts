@@ -8,6 +8,7 @@ import { activeCredentials } from '../identity/principal.ts';
 import { type Context, requireIntent } from '../journey/context.ts';
 import type { IssueAsked } from '../journey/control-plane.ts';
 import { type ExecuteRequest, executeOrders } from '../journey/execute.ts';
+import { currentControlKey } from '../journey/issue.ts';
 import { issueFor } from '../journey/issue-for.ts';
 import { tellingRefusal } from '../journey/observe.ts';
 import { begunRuns, queueOf, servedNow } from '../journey/queue.ts';
@@ -86,6 +87,8 @@ export function hostOf(
 
     /** Runs what is ordered for this host, until the signal. Refused where another process of this host does. */
     execute: (request: ExecuteRequest) => alone(layout.execute_lock, () => executeOrders(context, request)),
+    /** Refuses where this host could claim nothing by itself: it has no key to issue with. */
+    requireControlKey: async () => void currentControlKey(context, await store.system()),
     /** Issues what was ordered, for an executor on a host without a control key. It writes nothing. */
     issueFor: (executor: string, asked: IssueAsked) => issueFor(context, executor, asked),
     /** What the executor of this host signs its requests with. */

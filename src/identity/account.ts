@@ -21,14 +21,15 @@ export function isIdentifiedAs(account: Account | null, human: string): boolean 
 /** Whether two acts may come from one account. What is not known cannot be told apart. */
 export function mayBeSameAccount(a: Account | null, b: Account | null): boolean {
   if (a === null || b === null) return true;
-  const [by, others] = [calledBy(a), calledBy(b)];
+  const [by, others] = [identifiedBy(a), identifiedBy(b)];
   // A human at a service may have any account of a host. That the holder of a token or of an agent's key is another one is said, not proven.
   if ([by, others].includes('human') && [by, others].includes('host')) return true;
   const places = a.machine && b.machine ? [a.machine, b.machine] : [a.host, b.host];
   return places[0] === places[1] && a.uid === b.uid;
 }
 
-function calledBy({ host, uid }: Account): string {
+/** How a service identified the caller, and `host` for an account of an operating system. */
+export function identifiedBy({ host, uid }: Pick<Account, 'host' | 'uid'>): string {
   const [, by = 'host'] = (uid === -1 && /^(human|token|key):/.exec(host)) || [];
   return by;
 }

@@ -18,7 +18,7 @@ import { prefetchList } from './mcp.ts';
 import { propose } from './propose.ts';
 import { answerIdOf } from './question.ts';
 import { actionOf } from './reach.ts';
-import { run } from './run.ts';
+import { isRunElsewhere, run } from './run.ts';
 import { requireDelegation } from './submit.ts';
 
 export interface CallRequest {
@@ -192,19 +192,15 @@ async function runGranted(
   const { abort, onOutput, onBegun } = request;
   onBegun?.(intent_id);
   try {
-    await run(context, { intent_id, hash, seen: turned.seen, abort, onOutput, since_ms });
+    await run(context, { intent_id, hash, seen: turned.seen, or_elsewhere: true, abort, onOutput, since_ms });
   } catch (error) {
-    if (!(await isRunElsewhere(context, intent_id, error))) throw error;
+    const is_claimed = error instanceof Refusal && CLAIMED.has(error.code);
+    if (!is_claimed || !(await isRunElsewhere(context, intent_id))) throw error;
   }
   return { refused: null, is_proposed: true };
 }
 
 /** An executor of this host takes any order. What it claimed first runs there, and who called waits for that. */
-async function isRunElsewhere({ store }: Context, intent_id: string, error: unknown): Promise<boolean> {
-  if (!(error instanceof Refusal) || !CLAIMED.has(error.code)) return false;
-  return ((await store.find('intent', intent_id))?.runs.length ?? 0) > 0;
-}
-
 const CLAIMED: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'CLAIM_TAKEN',
   'ALREADY_EXECUTED',

@@ -264,6 +264,7 @@ export async function recordingRefusal<T>(
   context: Context,
   refusalEvent: (code: ReasonCode, decision: Digest | null) => Event,
   step: (keep: (ruling: Kept) => void) => Promise<T>,
+  isRefusal: () => Promise<boolean> = async () => true,
 ): Promise<T> {
   let kept: Kept | null = null;
   try {
@@ -271,7 +272,7 @@ export async function recordingRefusal<T>(
       kept = ruling;
     });
   } catch (error) {
-    const is_recorded = isDecision(error) && (context.may_write?.() ?? true);
+    const is_recorded = isDecision(error) && (context.may_write?.() ?? true) && (await isRefusal());
     if (is_recorded) await context.store.commit(refusalOf(error.code, kept, refusalEvent));
     throw error;
   }

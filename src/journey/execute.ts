@@ -11,7 +11,7 @@ import type { Context } from './context.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { liveIntents } from './list.ts';
 import { removeSettled } from './live.ts';
-import { run } from './run.ts';
+import { isRunElsewhere, run } from './run.ts';
 import { seenOf } from './seen.ts';
 import { Slots } from './slots.ts';
 
@@ -188,6 +188,7 @@ async function executeOrdered(
       intent_id,
       hash: state.hash,
       seen: seenOf({ ...order, hash: state.hash, order_id: order.capability_id }),
+      or_elsewhere: true,
       abort,
       isWanted: () => !slots.is_over,
       onTurn: slot.take,
@@ -209,10 +210,4 @@ async function executeOrdered(
   } finally {
     slot.give();
   }
-}
-
-/** Another host, or the terminal at which it was turned, was faster: nothing failed, and they tell of it. */
-async function isRunElsewhere({ store }: Context, intent_id: string): Promise<boolean> {
-  const now = await store.find('intent', intent_id).catch(() => null);
-  return now !== null && now.runs.length > 0 && now.status !== 'approved';
 }

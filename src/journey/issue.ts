@@ -130,7 +130,7 @@ export function approversOf(
 }
 
 /** The newest key of this host that may issue. */
-function currentControlKey({ control_key }: Context, system: System): MachineKey {
+export function currentControlKey({ control_key }: Context, system: System): MachineKey {
   return control_key(issuingKeys(system)) ?? refuse('CONTROL_KEY_ELSEWHERE');
 }
 

@@ -10,7 +10,7 @@ import type { Unsigned } from '../identity/fact.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { requireProvenClaim } from './audit.ts';
 import { requireFormats } from './check.ts';
-import { type Context, recordingRefusal } from './context.ts';
+import { type Context, type Kept, recordingRefusal } from './context.ts';
 import { inCountedTurn } from './counted.ts';
 import { type Effect, type Progress, progressOf } from './derived.ts';
 import { openAsked } from './effect.ts';
@@ -49,6 +49,8 @@ export interface RunRequest extends LookRequest {
   readonly onOutput?: OnOutput | undefined;
   /** The record is durable. The reports of a plan come after it. */
   readonly onRecorded?: (() => void) | undefined;
+  /** Several executors may claim the order: an attempt that came second is no refused run, and is not recorded. */
+  readonly or_elsewhere?: boolean | undefined;
 }
 
 /** Everything that `run` checks, and nothing that it does. Records nothing. */
@@ -102,7 +104,7 @@ async function runOnce(opened: Context, request: RunRequest): Promise<Report> {
   const { intent_id, hash } = request;
   requireFormats(intent_id, hash);
   const noted: Noted = { denied_order: null };
-  return recordingRefusal(context, refused(request, noted), async (keep) => {
+  const act = async (keep: (ruling: Kept) => void) => {
     await context.step();
     const execution_id = randomUUID();
     // 1. Plans that share a path run one after another, and what they find is looked at when their turn has come.
@@ -133,7 +135,15 @@ async function runOnce(opened: Context, request: RunRequest): Promise<Report> {
         ready.prepared.close();
       }
     });
-  });
+  };
+  const isRefusal = async () => !request.or_elsewhere || !(await isRunElsewhere(context, intent_id));
+  return recordingRefusal(context, refused(request, noted), act, isRefusal);
+}
+
+/** Another executor, or the terminal at which it was turned, was faster: nothing failed, and they tell of it. */
+export async function isRunElsewhere({ store }: Context, intent_id: string): Promise<boolean> {
+  const now = await store.find('intent', intent_id).catch(() => null);
+  return now !== null && now.runs.length > 0 && now.status !== 'approved';
 }
 
 /** Acts with the intent whose turn it is; null where there is none. */

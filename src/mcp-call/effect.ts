@@ -110,7 +110,7 @@ export function compareCalls(approved: McpEffect, now: McpEffect): void {
     const inside = startDifferences(approved.start, now.start);
     if (inside.join() === 'executables') refuse('EXECUTABLE_CHANGED', undefined, { fields: 'executables' });
   }
-  refuse('EFFECT_CHANGED', `What would be called differs from what was approved in: ${fields.join(', ')}.`, {
+  refuse('EFFECT_CHANGED', `What would be called differs from what was proposed in: ${fields.join(', ')}.`, {
     fields: fields.join(', '),
   });
 }

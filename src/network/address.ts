@@ -58,7 +58,7 @@ export function requireTarget(
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !isAllowed(host, allow, url.protocol))
     refuse(code, `${host} is not allowed.`, { address: host });
-  if (url.protocol !== 'https:' && allow.length === 0) refuse(code, `${url.hostname} is not asked over TLS.`);
+  if (url.protocol !== 'https:' && allow.length === 0) refuse(code, `${url.origin} has no TLS.`);
 }
 
 /** Resolves a name and lets only those answers through that may be connected to: what is checked is what is connected to. */

@@ -161,7 +161,10 @@ function argumentsProblem({ annotations }: Policy): string[] {
 function undeclaredCalls({ calls, arguments: declared }: Policy): string[] {
   return calls
     .filter((name) => !declared.some(({ tool }) => tool === name))
-    .map((name) => `reads arguments of the tool "${visible(name)}", and no @arguments declares one`);
+    .map(
+      (name) =>
+        `reads arguments of the tool "${visible(name)}", and no @arguments declares one, such as @arguments("${visible(name)}.NAME: TYPE")`,
+    );
 }
 
 /** What Cedar does not look at: who the policy is, why it is there, and whether its scope is that of its actions. */

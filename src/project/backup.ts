@@ -158,6 +158,6 @@ function readManifest(path: string): Manifest {
     return parsed.success ? parsed.data : refuse('SHAPE_INVALID', 'it is not a description of a backup');
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return refuse('BACKUP_DAMAGED', `${path}: ${error.message}`, { path, found: error.code });
+    return refuse('BACKUP_DAMAGED', `This is no whole backup: ${error.message}`, { path, found: error.code });
   }
 }

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { makeFolderDurably } from '../durable/file.ts';
 import { parseEvent } from '../event/event.ts';
 import { verifyAct } from '../identity/act.ts';
@@ -10,7 +9,7 @@ import type { StorePlace } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { readConfig } from './config.ts';
 import { ownExecutorKey } from './keys.ts';
-import { findProject, type Layout, layoutOf } from './layout.ts';
+import { type Layout, layoutOf, requireFiles } from './layout.ts';
 import {
   type PinnedLedger,
   pinnedOf,
@@ -41,7 +40,7 @@ export interface Joined extends JoinedLedger {
 
 /** Makes the ledger in the configured store the ledger of this project, on a host that has none pinned yet, or that has the same one in another store. */
 export async function joinLedger({ at, confirm, clock = now }: JoinRequest): Promise<Joined> {
-  const layout = layoutOf(rootOf(at));
+  const layout = layoutOf(requireFiles(at));
   const config = readConfig(layout);
   const store = await config.store.open({ tenant: config.tenant, clock, mode: 'read' });
   try {
@@ -62,12 +61,6 @@ export async function joinLedger({ at, confirm, clock = now }: JoinRequest): Pro
 }
 
 const now = () => new Date();
-
-/** The folder itself, if it has a configuration: on a new host nothing else says that it is a project. */
-function rootOf(at: string): string {
-  const here = resolve(at);
-  return existsSync(join(here, 'keyturn.yaml')) ? here : (findProject(here) ?? refuse('PROJECT_MISSING'));
-}
 
 /** The enrolment of the founder is verified here, once: from then on the key is compared. */
 async function foundedLedger(store: Store): Promise<PinnedLedger> {

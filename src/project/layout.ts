@@ -79,6 +79,13 @@ export function findProject(from: string): string | null {
   }
 }
 
+/** The folder itself, if it has a configuration: on a new host nothing else says that it is a project. */
+export function requireFiles(at: string): string {
+  const here = resolve(at);
+  const has_config = statsOf(join(here, 'keyturn.yaml')) !== undefined;
+  return has_config ? here : (findProject(here) ?? refuse('PROJECT_FILES_MISSING'));
+}
+
 export function requireProject(from: string): Layout {
   const layout = layoutOf(findProject(from) ?? refuse('PROJECT_MISSING'));
   const { own, store, keys, ledger_key, executor_key, ledger_file, head } = layout;

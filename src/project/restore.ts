@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { makeFolderDurably } from '../durable/file.ts';
 import { refuse } from '../refusal.ts';
 import { copyLedger } from '../store/copy.ts';
@@ -9,7 +9,7 @@ import { alone } from './alone.ts';
 import { copyKeys, type OpenedBackup, openBackup } from './backup.ts';
 import { type Config, readConfig } from './config.ts';
 import type { JoinedLedger } from './join.ts';
-import { findProject, type Layout, layoutOf } from './layout.ts';
+import { type Layout, layoutOf, requireFiles } from './layout.ts';
 import { readLedgerFile, requirePinned, writeLedgerFile } from './ledger-file.ts';
 import { headPlaces, keptHeads } from './open.ts';
 import { closingStore } from './store.ts';
@@ -42,11 +42,7 @@ export interface Restored {
  */
 export async function restoreProject(request: RestoreRequest): Promise<Restored> {
   const { at, clock = () => new Date() } = request;
-  const here = resolve(at);
-  const root = existsSync(join(here, 'keyturn.yaml'))
-    ? here
-    : (findProject(here) ?? refuse('PROJECT_MISSING'));
-  const layout = layoutOf(root);
+  const layout = layoutOf(requireFiles(at));
   const config = readConfig(layout);
   let restored: Restored | null = null;
   await openBackup(resolve(request.from), clock, async (backup) => {

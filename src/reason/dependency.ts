@@ -131,7 +131,7 @@ export const dependencyReasons = {
   SERVICE_RUNNING: [
     4032,
     'A service, or an executor, of this project is running here already.',
-    'Stop it first, or use it.',
+    'Stop it first, or use it: `keyturn link` prints a link to its console.',
   ],
   ADDRESS_TAKEN: [
     4033,

@@ -199,6 +199,11 @@ export const fileSystemReasons = {
     'This project was closed in this program, so nothing of it can be read or written any more.',
     'Open the project again. Close it only once nothing waits for an answer.',
   ],
+  PROJECT_FILES_MISSING: [
+    2056,
+    'This folder has no keyturn.yaml.',
+    'Bring what is under version control first: keyturn.yaml, tools.yaml, policies/ and simulations/. Do not run `keyturn init`, which begins another ledger.',
+  ],
   FILE_EXISTS: [
     2100,
     'Something is at a path that must be free.',

@@ -211,7 +211,7 @@ export const permissionReasons = {
   LINK_SPENT: [
     3222,
     'The link was used before, is older than 5 minutes, or is not one of this service.',
-    'Start `keyturn serve` again: it prints a new one.',
+    'Run `keyturn link` as the account of the service: it prints a new one.',
   ],
   ORIGIN_FOREIGN: [
     3223,
@@ -235,8 +235,8 @@ export const permissionReasons = {
   ],
   NOTIFY_ADDRESS_DENIED: [
     3227,
-    'The host of a notification is at an address of this machine or of a private network, or is not asked over TLS.',
-    'If it is meant, name the address under `allow` of the target in .keyturn/executor.yaml.',
+    'The host of a notification is at an address of this machine or of a private network, or has no TLS.',
+    'If it is meant, name the address in the target in .keyturn/executor.yaml, such as `allow: [127.0.0.0/8]`.',
   ],
   MCP_SERVER_UNACCEPTED: [
     3260,
@@ -270,7 +270,7 @@ export const permissionReasons = {
   ],
   MCP_ADDRESS_DENIED: [
     3266,
-    'The MCP server is at an address of this machine or of a private network, or is not asked over TLS.',
+    'The MCP server is at an address of this machine or of a private network, or has no TLS.',
     'If it is meant, name the network under `allow` of the server in keyturn.yaml, and accept it.',
   ],
   MCP_NOT_SHADOW: [

@@ -254,7 +254,7 @@ export function compareEffects(approved: ToolEffect, now: ToolEffect): void {
   const files = fields.includes('covers') ? ` (${coverDifferences(approved.covers, now.covers)})` : '';
   refuse(
     'EFFECT_CHANGED',
-    `What would run differs from what was approved in: ${fields.join(', ')}${files}.`,
+    `What would run differs from what was proposed in: ${fields.join(', ')}${files}.`,
     {
       fields: fields.join(', '),
     },

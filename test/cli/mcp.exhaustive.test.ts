@@ -42,7 +42,7 @@ describe('the commands of the MCP gate', () => {
       expect(asked).toMatch(/odd__act, pin [0-9a-f]{16}, IN THE WORDS OF THE SERVER: act:/);
       expect(asked).toContain('NO SANDBOX');
       expect(stdout).toBe(
-        '[OK] alice accepted the MCP server odd with 1 tools\nNothing of it runs until a human turns the key for a call, or grants some.\n',
+        '[OK] alice accepted the MCP server odd with 1 tool\nNothing of it runs until a human turns the key for a call, or grants some.\n',
       );
       expect((await scene.run('mcp', 'list')).stdout).toMatch(/^odd +accepted +1 +alice +\S+$/m);
     },

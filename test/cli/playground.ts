@@ -5,7 +5,9 @@ import { inTerminal, type Session } from '../support/pty.ts';
 export const START = resolve(import.meta.dirname, '../../scripts/start.mjs');
 export const PASSPHRASE = 'quiet river stone lamp';
 
-function atTerminal(words: readonly string[], cwd: string): Session {
+export const CLI = resolve(START, '../../dist/cli.cjs');
+
+export function atTerminal(words: readonly string[], cwd: string): Session {
   const session = inTerminal(words, { cwd, program: process.execPath });
   onTestFinished(() => session.kill());
   return session;

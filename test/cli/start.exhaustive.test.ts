@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scratch } from '../support/scratch.ts';
-import { PASSPHRASE, said, sayYes, start, startNew, stopped, turn } from './playground.ts';
+import { atTerminal, CLI, PASSPHRASE, said, sayYes, start, startNew, stopped, turn } from './playground.ts';
 
 describe('npm start, with somebody who decides', () => {
   it('runs what they turn, tells the agent, denies what the policies deny, and goes on with the same project', async () => {
@@ -27,6 +27,8 @@ describe('npm start, with somebody who decides', () => {
     await denied.expect('POLICY_DENIED');
     await denied.exited;
     expect(denied.text).toContain('mallory-is-not-greeted');
+    // A clone has no such command.
+    expect(first.text).not.toMatch(/\bkeyturn (tool|propose)\b/);
     expect(await stopped(first)).toBe(0);
 
     const again = start(at);
@@ -35,6 +37,12 @@ describe('npm start, with somebody who decides', () => {
     const mallory = / [0-9a-f]{8} {2}Say hello to Mallory/;
     expect(mallory.exec(again.text)![0]).toBe(mallory.exec(first.text)![0]);
     expect(again.text.match(/^ {2}waits /gm)).toHaveLength(3);
+    const [, id] = / ([0-9a-f]{8}) {2}Say hello to Mallory/.exec(again.text)!;
+    const words = ['reject', id!, '--reason', 'Not her', '--project', join(at, 'project')];
+    const rejected = atTerminal([CLI, ...words], at);
+    await rejected.expect('Passphrase of you: ');
+    rejected.type(PASSPHRASE);
+    await again.expect('bot hears: Say hello to Mallory: the policies deny it: rejected, because: Not her');
     expect(await stopped(again)).toBe(0);
   });
 

@@ -381,6 +381,7 @@ describe('turn with more than one human', () => {
     const first = await scene.talk(['turn', intent.id, '--as', 'alice']);
     expectError('POLICY_DENIED', first);
     expect(first.stderr).toContain('Denied by "two-for-greetings" (version 1): Two people greet.');
+    expect(first.stderr).toContain(`2 must approve it: \`keyturn approve ${intent.id}\` is your part.`);
     expect(await scene.kindsOf(intent)).toEqual(['intent.proposed']);
     expect((await scene.talk(['approve', intent.id, '--as', 'alice'], typing(intent), ALICE)).code).toBe(0);
     const second = await scene.talk(['turn', intent.id, '--as', 'bob', '--json'], TURN, BOB);

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Signer } from '../../src/identity/act.ts';
-import { Keyturn } from '../../src/keyturn.ts';
+import { accountAtService, Keyturn } from '../../src/keyturn.ts';
 import { agent, authority, human, type Intent, proposeSay } from '../journey/authority.ts';
 import { entriesAbout } from '../support/ledger.ts';
 import type { Project } from '../support/project.ts';
@@ -100,5 +100,19 @@ describe('S17: a name that no key proves does not make an approval somebody else
     expect(entry!.body).toMatchObject({ account: { uid, user: username } });
     const { stdout } = await command(['show', intent_id], { cwd: p.root });
     expect(stdout).toContain(`from the account ${username} on `);
+  });
+
+  it('of a caller that a service identified, how is shown, and no account', async () => {
+    const p = await authority();
+    await agent(p, 'bot');
+    const draft = {
+      declared_goal: 'Say.',
+      effect: { kind: 'tool' as const, tool: 'say', arguments: { word: 'hello' } },
+    };
+    const at = await Keyturn.open({ at: p.root, account: accountAtService('token', 'bot') });
+    const { intent_id } = await at.intents.propose({ ...draft, issuer: 'bot' });
+    await at.close();
+    const { stdout } = await command(['show', intent_id], { cwd: p.root });
+    expect(stdout).toContain('bot (agent, by name only), with its token\n');
   });
 });

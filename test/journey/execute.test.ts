@@ -61,6 +61,23 @@ describe('an executor', () => {
     expect(readFileSync(join(p.root, file), 'utf8')).toBe('ran\n');
   });
 
+  it('that comes second records no refused run', async () => {
+    const p = await authority();
+    const { told } = await executorOf(p, 1);
+    await turned(p, waits(1));
+    await until(() => told.length === 1);
+    // The executor has no place for it yet, and this process is faster.
+    const second = await proposeSay(p);
+    const { seen } = await p.keyturn.intents.turn({ ...second, signer: p.ada });
+    await p.keyturn.runs.run({ ...second, seen, or_elsewhere: true });
+    await ended(p, await turned(p));
+    const kinds = (await entriesAbout(p.keyturn, second.intent_id)).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind.startsWith('execution.'))).toEqual([
+      'execution.claimed',
+      'execution.finished',
+    ]);
+  });
+
   it('leaves what is for another executor, for a holder, or issued already', async () => {
     const p = await authority();
     const orders = [{ audience: 'keyturn/elsewhere' }, { is_issued: true }];

@@ -1,6 +1,7 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { joinLedger, restoreProject } from '../../src/keyturn.ts';
 import { findProject, requireProject } from '../../src/project/layout.ts';
 import { createFile, openReadOnly, openToWrite } from '../../src/store/sqlite/open.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -51,6 +52,14 @@ describe('a project', () => {
 
   it('is missing where there is no such folder', async () => {
     await expectRefusal('PROJECT_MISSING', () => requireProject(scratch()));
+  });
+
+  it('that has no files is joined and restored by nobody: what is under version control comes first', async () => {
+    const at = scratch();
+    const confirm = async () => true;
+    await expectRefusal('PROJECT_FILES_MISSING', () => joinLedger({ at, confirm }));
+    await expectRefusal('PROJECT_FILES_MISSING', () => restoreProject({ at, from: at, confirm }));
+    expect(readdirSync(at)).toEqual([]);
   });
 });
 

@@ -49,6 +49,24 @@ describe.skipIf(!has_python)('examples/agent.py', () => {
     });
   });
 
+  it('says in one line what was wrong with how it was started', async () => {
+    const without = (env: Record<string, string>, ...args: string[]) =>
+      spawnSync('python3', [AGENT, ...args], {
+        env: { PATH: process.env.PATH ?? '', ...env },
+        encoding: 'utf8',
+      });
+    const KEYTURN_TOKEN = 'ktk1.x.bot';
+    const [goal, here] = ['Say hello.', { KEYTURN_TOKEN, KEYTURN_SERVICE: 'http://localhost:1' }];
+    for (const { status, stderr } of [
+      without(here),
+      without({}, 'say', '{}', goal),
+      without(here, 'say', '{bad', goal),
+    ]) {
+      expect(status).toBe(2);
+      expect(stderr).not.toContain('Traceback');
+    }
+  });
+
   it('tells of a no with its reason', async () => {
     const s = await service();
     const { intent, ended } = agent(s);

@@ -403,7 +403,14 @@ describe('a target', () => {
     >[0];
     expect((await notifyTest(asked)).lines).toEqual(['[OK] hook: delivered']);
     expect(JSON.parse(heard[0]!.body).text).toContain('test of the notifications');
-    await expectRefusal('NOTIFY_FAILED', () => notifyTest(asked));
+    const answer = await notifyTest(asked);
+    expect(answer.refusal?.code).toBe('NOTIFY_FAILED');
+    expect(answer.result).toMatchObject({ targets: [{ target: 'hook', outcome: 'failed', status: 500 }] });
+    const named = url.replace('127.0.0.1', 'localhost');
+    targets(p, `hook: { slack: "${named}" }`);
+    const { refusal } = await notifyTest(asked);
+    expect(refusal?.code).toBe('NOTIFY_ADDRESS_DENIED');
+    expect(refusal?.message).toContain(`hook: ${new URL(named).origin} has no TLS.`);
     await expectRefusal('NOTIFY_TARGET_UNKNOWN', () => notifyTest({ ...asked, operands: ['other'] }));
   }, 60_000);
 });

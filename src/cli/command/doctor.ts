@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { counted } from '../../canonical/counted.ts';
 import { sha256 } from '../../canonical/digest.ts';
 import { visible } from '../../canonical/visible.ts';
 import {
@@ -207,7 +208,10 @@ async function registryCheck(keyturn: Keyturn): Promise<Check> {
   const fault = faults.find(({ code }) => code !== 'COVERS_MISSING');
   if (fault) return bad('registry', `line ${fault.line}: ${fault.message}`, fault.code);
   const uncovered = faults.length > 0 ? `, ${faults.length} interpreted and without covers` : '';
-  return good('registry', `${(await keyturn.tools.list()).tools.length} tools, locked${uncovered}`);
+  return good(
+    'registry',
+    `${counted((await keyturn.tools.list()).tools.length, 'tool')}, locked${uncovered}`,
+  );
 }
 
 /** A key that others may read is a key that others may try passphrases on. */

@@ -1,5 +1,6 @@
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { counted } from '../../canonical/counted.ts';
 import { visible } from '../../canonical/visible.ts';
 import type { Keyturn } from '../../keyturn.ts';
 import { refuse } from '../../refusal.ts';
@@ -43,7 +44,7 @@ async function lookAndAccept(keyturn: Keyturn, name: string, options: Options): 
   return {
     result,
     lines: [
-      `[OK] ${result.by} accepted the MCP server ${result.server} with ${result.tools} tools`,
+      `[OK] ${result.by} accepted the MCP server ${result.server} with ${counted(result.tools, 'tool')}`,
       result.shadow === 0
         ? 'Nothing of it runs until a human turns the key for a call, or grants some.'
         : `SHADOW MODE: calls of ${result.shadow} of them pass WITHOUT AN APPROVAL, and are recorded.`,

@@ -1,6 +1,6 @@
 import { visible } from '../../canonical/visible.ts';
 import { notifyLimits } from '../../limits.ts';
-import { refuse } from '../../refusal.ts';
+import { type ReasonCode, Refusal, refuse } from '../../refusal.ts';
 import type { Answer, Call } from '../answer.ts';
 import { readingHere } from '../project.ts';
 import type { Result } from '../schema.ts';
@@ -24,12 +24,17 @@ export async function test(call: Call): Promise<Answer> {
         ...(await deliver(keyturn, target, message, AbortSignal.timeout(notifyLimits.test_ms))),
       });
     }
-    const failed = found.filter(({ outcome }) => outcome !== 'delivered');
     const lines = found.map(
       ({ target, outcome, words }) =>
         `${outcome === 'delivered' ? '[OK]' : '[FAILED]'} ${target}: ${visible(words)}`,
     );
-    if (failed.length > 0) refuse('NOTIFY_FAILED', lines.join('\n'));
-    return { result: { targets: found }, lines };
+    const result = { targets: found };
+    const failed = found.find(({ outcome }) => outcome !== 'delivered');
+    if (!failed) return { result, lines };
+    const why = new Refusal(
+      (failed.code as ReasonCode | null) ?? 'NOTIFY_FAILED',
+      `${failed.target}: ${visible(failed.words)}`,
+    );
+    return { result, lines, refusal: why };
   });
 }

@@ -40,7 +40,7 @@ export async function serve(call: Call): Promise<Answer> {
         const result: Result<'serve'> = { address, link: prints_link ? link : null };
         if (json) say(1, jsonLine({ ok: true, command: 'serve', result }));
         else say(1, `Keyturn serves at ${address}\n${prints_link ? openOnce(link) : HOW_TO_OPEN}`);
-        if (request.most > 0) sayWithoutSandbox();
+        if (request.most > 0) void sayWhatIsMissing(keyturn, true);
       },
     });
   });
@@ -138,19 +138,24 @@ export function execute(call: Call): Promise<Answer> {
       }),
       onReady: () => {
         say(2, `Runs what is ordered for ${keyturn.config.executor}. Ctrl-C ends it.`);
-        sayWithoutSandbox();
+        void sayWhatIsMissing(keyturn, controlPlane === undefined);
       },
     }),
   );
 }
 
-/** In a container it is usual, and otherwise only the first run would tell. */
-function sayWithoutSandbox(): void {
+/** In a container, or on a host that joined a ledger, it is usual, and otherwise only the first run would tell. */
+async function sayWhatIsMissing({ host }: Keyturn, issues: boolean): Promise<void> {
+  await sayIfRefused('No tool with a sandbox runs here', async () => requireAnySandbox());
+  if (issues) await sayIfRefused('Nothing that is ordered runs here', host.requireControlKey);
+}
+
+async function sayIfRefused(what: string, act: () => Promise<void>): Promise<void> {
   try {
-    requireAnySandbox();
+    await act();
   } catch (error) {
-    const { code, message } = refusalFrom(error);
-    say(2, `No tool with a sandbox runs here (${code}): ${message}`);
+    const { code, message, advice } = refusalFrom(error);
+    say(2, `${what} (${code}): ${message} ${advice}`);
   }
 }
 

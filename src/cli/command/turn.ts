@@ -53,7 +53,26 @@ interface Turnable {
 
 async function turnable(keyturn: Opened, name: string, intent_id: string): Promise<Turnable> {
   const seen = await keyturn.intents.review({ intent_id });
-  return { seen, approves: await requirePossible(keyturn, seen.intent, name, 'turn') };
+  try {
+    return { seen, approves: await requirePossible(keyturn, seen.intent, name, 'turn') };
+  } catch (error) {
+    throw error instanceof Refusal ? await withWhatIsLeft(keyturn, seen.intent, name, error) : error;
+  }
+}
+
+/** Where others must approve it, too, a human can still do their part: the last of them turns the key. */
+async function withWhatIsLeft(
+  keyturn: Opened,
+  { intent_id, hash, missing, approvers }: SeenIntent['intent'],
+  by: string,
+  refusal: Refusal,
+): Promise<Refusal> {
+  const is_first = refusal.code === 'POLICY_DENIED' && missing > 1 && !approvers.includes(by);
+  if (!is_first || (await keyturn.intents.whatIf({ intent_id, hash, by, act: 'approve' })).code !== null)
+    return refusal;
+  const { code, message, facts } = refusal;
+  const yours = nextAt(keyturn, `keyturn approve ${intent_id}`);
+  return new Refusal(code, `${message} ${missing} must approve it: \`${yours}\` is your part.`, facts);
 }
 
 /** What has waited longest for this human, of what they may turn. What they may not turn is named, and waits on. */
@@ -169,7 +188,15 @@ async function runTurned(turning: Turning, turned: Turned): Promise<Answer> {
   };
   try {
     const run = await interruptible((abort) =>
-      keyturn.runs.run({ intent_id, hash, seen: turned.seen, abort, onClaimed, ...live?.on }),
+      keyturn.runs.run({
+        intent_id,
+        hash,
+        seen: turned.seen,
+        or_elsewhere: true,
+        abort,
+        onClaimed,
+        ...live?.on,
+      }),
     );
     live?.end();
     const answer = reported(run, live !== null);
