@@ -81,6 +81,10 @@ function ofRuns(): Aimed[] {
     },
     // A proof has what is about the system: a freeze about anything else would hold, and be in none.
     { code: 'SHAPE_INVALID', events: [...ready, act('system.frozen', 'elsewhere', FREEZE, 'ada')] },
+    ...[{ tool: 'other' }, { reports: 'agent_outputs/one' }].map((other) => ({
+      code: 'TRANSITION_ILLEGAL' as const,
+      events: [...ready, ...issued(A, 'ada', by('bo')), claimed(A, B, 1, other)],
+    })),
     { code: 'FROZEN_ALREADY', events: [...begins(), frozen('ada'), frozen('bo')] },
     {
       code: 'CAPABILITY_WRONG_AUDIENCE',
