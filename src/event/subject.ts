@@ -1,17 +1,12 @@
 import { DIGEST_FORM, NAME_FORM, UUID_FORM } from '../canonical/form.ts';
-import { refuse } from '../refusal.ts';
-import type { EventKind } from './event.ts';
-
-/** The first word of a kind. */
-type Topic = EventKind extends `${infer Word}.${string}` ? Word : never;
 
 const OF_SYSTEM = /^system$/;
 
 /**
- * What a fact of each topic is about. A reader finds what holds for all intents, and what is about one of them, by the subject: a freeze that
- * a human signed about something else would hold, and be in no proof.
+ * What a fact is about, by the first word of its kind. A reader finds what holds for all intents, and what is about one of them, by the
+ * subject: a freeze that a human signed about something else would hold, and be in no proof.
  */
-const FORMS: Readonly<Record<Topic, RegExp>> = {
+export const SUBJECT_FORMS = {
   system: OF_SYSTEM,
   control_key: OF_SYSTEM,
   executor: OF_SYSTEM,
@@ -41,10 +36,4 @@ const FORMS: Readonly<Record<Topic, RegExp>> = {
   agent: /^agent:/,
   simulation: /^simulation:/,
   intake: /^intake:/,
-};
-
-/** Refuses an event about something that its kind is never about. */
-export function requireSubject(kind: EventKind, subject: string): void {
-  const topic = kind.slice(0, kind.indexOf('.')) as Topic;
-  if (!FORMS[topic].test(subject)) refuse('SHAPE_INVALID', `${kind}: the subject is no such thing.`);
-}
+} as const;
