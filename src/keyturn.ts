@@ -198,7 +198,7 @@ export type {
   Shown,
   Weight,
 } from './display/shown.ts';
-export { isSealedAs, rebuiltAct, sealedProposal, withTheirDiffs } from './display/signed.ts';
+export { isDrawnNow, isSealedAs, rebuiltAct, sealedProposal, withTheirDiffs } from './display/signed.ts';
 export { hasNoExecutor, isUnserved } from './display/unserved.ts';
 export type { OnOutput } from './effect/child.ts';
 export { runEditor } from './effect/editor.ts';

@@ -3,12 +3,12 @@ import type { Asking } from '../client/ask.ts';
 import {
   type Draft,
   expectedActs,
+  isDrawnNow,
   REHEARSED,
   type RemoteLogin,
   rebuiltAct,
   type Signer,
 } from '../keyturn.ts';
-import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { actDraft } from '../serve/act.ts';
 import type { Route } from '../serve/route.ts';
@@ -36,8 +36,7 @@ export async function acted(asking: Asking, route: Route, acting: Acting): Promi
     return refuse('SERVICE_FOREIGN', `The draft of ${route.path} is not one of this version.`);
   const { draft, request = asked } = parsed.data;
   if (draft.by !== signer.name || draft.key !== signer.public_key) other('who signs');
-  if (Math.abs(Date.parse(draft.at) - Date.now()) > limits.message_signature_s * 1000)
-    refuse('CLOCKS_DIFFER', `It is ${draft.at} at the service.`);
+  if (!isDrawnNow(draft.at, Date.now())) refuse('CLOCKS_DIFFER', `It is ${draft.at} at the service.`);
   const { nonce: _, ...rest } = request as AskedRemotely;
   if (canonicalText(rest) !== canonicalText(withoutNonce(asked))) other('the request');
   const statements = statementsOf(route, draft, acting).map((one) => Buffer.from(one, 'utf8'));
@@ -62,10 +61,9 @@ function statementsOf(
     expectedActs(`${namespace}.${name}`, known) ??
     refuse('HOST_ONLY', 'This act can be signed only on the host.');
   if (statements.length !== expected.length) other('how many acts there are');
-  const deadline = new Date(Date.parse(at) + limits.act_wait_s * 1000).toISOString();
   let before: Readonly<Record<string, Json>> = {};
   return expected.map((one, i) => {
-    const made = rebuiltAct(statements[i]!, one, { origin, by, key, at, deadline }, before);
+    const made = rebuiltAct(statements[i]!, one, { origin, by, key, at }, before);
     if ('differs' in made) return other(made.differs);
     before = { ...before, ...made.free, subject: subjectIn(made.text) };
     return made.text;

@@ -36,7 +36,6 @@ interface AnyAct {
     draft: Draft;
     digests: readonly string[];
     challenge: string;
-    deadline: string;
     request?: Readonly<Record<string, unknown>>;
   }>;
   finish(asked: object): Promise<unknown>;
@@ -64,9 +63,9 @@ export async function drawUp(app: App, me: Me, asks: readonly SignatureAsked[]):
 async function drawOne(app: App, me: Me, asked: SignatureAsked): Promise<DrawnAct> {
   const { verb, request, expected, key = me.key } = asked;
   const drawn = await actOf(app, verb).draft({ request, by: me.name, key });
-  const { draft, digests, deadline } = drawn;
+  const { draft, digests } = drawn;
   if (draft.statements.length !== 1 || draft.by !== me.name || draft.key !== key) refuseOther('who signs it');
-  const signing = { origin: app.world.get().origin, by: me.name, key, at: draft.at, deadline };
+  const signing = { origin: app.world.get().origin, by: me.name, key, at: draft.at };
   const statement = rebuilt(draft.statements[0]!, expected, signing);
   if (digests[0] !== statement.digest) refuseOther('its digest');
   const { nonce } = drawn.request ?? {};

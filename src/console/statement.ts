@@ -4,6 +4,7 @@ import {
   type ActSigning,
   type ExpectedAct,
   type ExpectedOfProposer,
+  isDrawnNow,
   type RebuiltAct,
   rebuiltAct,
 } from '../display/signed.ts';
@@ -14,12 +15,14 @@ export function refuseOther(what: string): never {
   refuse('ACT_OTHER', `The service asks for a signature on something else than this page shows: ${what}.`);
 }
 
-/** The statement, made again from what the page drew. Any difference ends the gesture. */
+/** The statement, made again from what the page drew, now. Any difference ends the gesture. */
 export function rebuilt(
   theirs: string,
   expected: ExpectedAct | ExpectedOfProposer,
   signing: ActSigning,
 ): RebuiltAct {
+  if (!isDrawnNow(signing.at, Date.now()))
+    refuse('CLOCKS_DIFFER', `It is ${signing.at} at the service, and another time here.`);
   const made = rebuiltAct(theirs, expected, signing);
   if ('differs' in made) refuseOther(made.differs);
   return made;

@@ -2,6 +2,7 @@ import { codeOf } from '../canonical/code.ts';
 import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalBytes, canonicalText, type Json } from '../canonical/json.ts';
 import { isTold, type ToldIntent } from '../intent/told.ts';
+import { limits } from '../limits.ts';
 import type { Block, Shown } from './shown.ts';
 
 /**
@@ -37,8 +38,8 @@ export interface ActSigning {
   readonly origin: string;
   readonly by: string;
   readonly key: string;
+  /** When the service says that it drew the act up. The deadline follows from it. */
   readonly at: string;
-  readonly deadline: string;
 }
 
 export interface RebuiltAct {
@@ -61,7 +62,7 @@ type JsonMembers = Readonly<Record<string, Json>>;
 export function rebuiltAct(
   theirs: string,
   expected: ExpectedAct | ExpectedOfProposer,
-  { by, key, at, deadline, origin }: ActSigning,
+  { by, key, at, origin }: ActSigning,
   before: JsonMembers = {},
 ): RebuiltAct | OtherAct {
   const parsed = membersIn(theirs);
@@ -79,9 +80,18 @@ export function rebuiltAct(
   );
   if (late) return { differs: late[0] };
   const until = ttl_s !== undefined && { expires_at: new Date(Date.parse(at) + ttl_s * 1000).toISOString() };
+  const deadline = new Date(Date.parse(at) + limits.act_wait_s * 1000).toISOString();
   const body = { ...known, ...follows?.(free, before, at), ...until, by, key, signed_at: at, deadline };
   const about = subjectOf?.(before) ?? subject ?? String(parsed.subject);
   return sameAs(theirs, parsed, { format: 'keyturn-act/1', origin, kind, subject: about, body }, free);
+}
+
+/**
+ * Whether an act was drawn up now, by the clock of who signs it. One of a time to come could be kept back and committed then: its deadline is
+ * counted from when it says that it was drawn up.
+ */
+export function isDrawnNow(at: string, now_ms: number): boolean {
+  return Math.abs(Date.parse(at) - now_ms) <= limits.message_signature_s * 1000;
 }
 
 /** No time at all ends nothing later. */

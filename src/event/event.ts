@@ -29,6 +29,7 @@ import {
   title,
   uuid,
 } from './shape.ts';
+import { SUBJECT_FORMS } from './subject.ts';
 
 /**
  * The closed union of facts. An event says that something happened; it never says what a secret was: bodies hold
@@ -418,7 +419,19 @@ export function isOneOf<K extends EventKind>(
 export function parseEvent(value: { kind: string; subject: string; body: unknown }): Event {
   const parsed = schemaOf(value.kind).safeParse(value.body);
   if (!parsed.success) refuse('SHAPE_INVALID', `${value.kind}: ${describeIssue(parsed.error)}`);
+  requireSubject(value.kind as EventKind, value.subject);
   return { kind: value.kind, subject: value.subject, body: parsed.data } as Event;
+}
+
+/** The first word of a kind. */
+type Topic = EventKind extends `${infer Word}.${string}` ? Word : never;
+
+const SUBJECTS: Readonly<Record<Topic, RegExp>> = SUBJECT_FORMS;
+
+/** Refuses an event about something that its kind is never about. */
+function requireSubject(kind: EventKind, subject: string): void {
+  const topic = kind.slice(0, kind.indexOf('.')) as Topic;
+  if (!SUBJECTS[topic].test(subject)) refuse('SHAPE_INVALID', `${kind}: the subject is no such thing.`);
 }
 
 function schemaOf(kind: string): (typeof bodies)[EventKind] {
@@ -435,7 +448,9 @@ const FITS = Object.fromEntries(
 export function eventIn(entry: { kind: string; subject: string; body: unknown }): Event {
   const { kind, subject, body } = entry;
   const fits = Object.hasOwn(FITS, kind) && FITS[kind as EventKind](body);
-  return fits ? ({ kind, subject, body } as Event) : parseEvent(entry);
+  if (!fits) return parseEvent(entry);
+  requireSubject(kind as EventKind, subject);
+  return { kind, subject, body } as Event;
 }
 
 /** The first thing wrong with a value, with its place. */

@@ -261,10 +261,19 @@ function requireBelieved(
 
 /** Where an intent stands at the time of an entry. */
 function standingIn(rows: Rows, state: IntentState, at: string): Standing {
-  const { freezes, set_back_at } = systemOf(rows);
+  const { freezes, set_back_at, control_keys } = systemOf(rows);
   const { tenant } = rows;
   const authorities = authoritiesOf(rows);
-  return standingOf(state, { now: new Date(at), ledger_at: null, tenant, freezes, set_back_at, authorities });
+  const now = new Date(at);
+  return standingOf(state, {
+    now,
+    ledger_at: null,
+    tenant,
+    freezes,
+    set_back_at,
+    control_keys,
+    authorities,
+  });
 }
 
 function requireNone(denial: Denial | null): void {

@@ -29,7 +29,10 @@ export interface LedgerStateWith<S> extends LedgerState {
 
 interface About {
   readonly subject: (key: string) => string;
-  /** The kinds that tell it; null for all. The others about the subject rest on what is not folded for it. */
+  /**
+   * The kinds that tell it; null for all but those of the history, whose rows would hide what became of them since. The others about the
+   * subject rest on what is not folded for it.
+   */
   readonly kinds: readonly EventKind[] | null;
 }
 
@@ -124,7 +127,8 @@ export class ReadEntries {
     const part = this.#partOf(subject(key));
     for (const seq of this.#index.after(subject(key), part.newest)) {
       const read = this.#readOf(this.#recent.get(seq) ?? this.#same(seq, brought.get(seq)));
-      if (kinds === null || isOneOf(kinds, read.event)) part.folded.takeRead(read);
+      if (kinds === null ? !History.tells(read.event.kind) : isOneOf(kinds, read.event))
+        part.folded.takeRead(read);
       part.newest = seq;
     }
     return { state: part.folded.state(name, key), ...this.state() };

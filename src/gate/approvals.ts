@@ -6,6 +6,7 @@ import type { ReasonCode } from '../refusal.ts';
 import { isOwnRequest, missingOf, signersOf } from './signers.ts';
 import type { Approval, IntentState } from './state.ts';
 import { hasExpired, isDue, type StatusWord, statusWordOf } from './status-word.ts';
+import type { ControlKey } from './system.ts';
 
 /** What the approvals of an intent amount to at one moment: all of its standing that rests only on the clock and on who may sign. */
 export interface ApprovalsNow {
@@ -30,6 +31,8 @@ export interface ApprovalsMoment {
   readonly now: Date;
   /** Null where only the entries of the intent are at hand: each key that signed one of them counts then. */
   readonly authorities: Authorities | null;
+  /** The keys that issue; left out where they are not at hand, or nothing was issued. */
+  readonly control_keys?: readonly ControlKey[];
   /** Whether something still works on its last run, which the ledger cannot know; left out for no. */
   readonly is_running?: boolean;
   /** The approvals without which the policies grant no capability; left out for none. */

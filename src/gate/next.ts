@@ -6,7 +6,16 @@ import { needsDispatch } from './agent-core.ts';
 import { approved, approvedBy, delegated } from './approved.ts';
 import { expired } from './backups.ts';
 import { issued, orderDenied, orderGiven, revoked, revokedAll, spent } from './capability.ts';
-import { checkpointed, finished, journalAnnounced, ownRun, runOf, sameRun, stopped } from './run.ts';
+import {
+  checkpointed,
+  finished,
+  journalAnnounced,
+  ownRun,
+  requireAttempt,
+  runOf,
+  sameRun,
+  stopped,
+} from './run.ts';
 import type { IntentState, IntentStatus, Run } from './state.ts';
 
 /** The events that move an intent. Everything else about an intent is recorded but changes nothing. */
@@ -93,6 +102,7 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
       return orderGiven(approvedBy(state, event), event, at);
     case 'order.denied':
       from(state, ['approved']);
+      sameHash(state, event.body.hash);
       return orderDenied(state, event, at);
     case 'capability.issued':
       from(state, ['approved']);
@@ -111,8 +121,7 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
     case 'execution.claimed':
       from(state, ['approved']);
       sameHash(state, event.body.hash);
-      if (event.body.attempt !== state.attempt || event.body.effect_digest !== state.effect_digest)
-        refuse('TRANSITION_ILLEGAL', 'The attempt is not the next one.');
+      requireAttempt(state, event.body);
       return { ...spent(state, event, at), status: 'claimed', runs: [...state.runs, runOf(event, at)] };
     case 'execution.checkpointed':
       from(state, ['claimed']);
@@ -131,7 +140,8 @@ export function next(state: IntentState | null, event: IntentEvent, at: string):
       return finished(state, event, at);
     case 'execution.resolved':
       from(state, ['claimed', 'partial'], 'RESOLVE_NOT_DUE');
-      sameRun(state, event.body.execution_id);
+      if (sameRun(state, event.body.execution_id).attempt !== event.body.attempt)
+        refuse('TRANSITION_ILLEGAL', 'It settles another attempt.');
       requireSeen(event.body.settles, state.status, RUN_MOVED);
       return { ...state, status: event.body.outcome === 'happened' ? 'happened' : 'failed' };
     case 'retry.authorised':

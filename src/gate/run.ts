@@ -12,6 +12,17 @@ const STATUS_OF = {
   rolled_back: 'rolled_back',
 } as const;
 
+/** A claim is of the attempt that may run now. The attacker has an executor key, and would name a harmless tool where lists and stories tell of the run. */
+export function requireAttempt(
+  state: IntentState,
+  { attempt, effect_digest, tool, reports }: Event<'execution.claimed'>['body'],
+): void {
+  if (attempt !== state.attempt || effect_digest !== state.effect_digest)
+    refuse('TRANSITION_ILLEGAL', 'The attempt is not the next one.');
+  if (tool !== state.tool || (reports !== null) !== (state.effect === 'plan'))
+    refuse('TRANSITION_ILLEGAL', 'It is not what the attempt would run.');
+}
+
 export function checkpointed(state: IntentState, { body }: Event<'execution.checkpointed'>): IntentState {
   const run = ownRun(state, body);
   if (run.reports === null || run.manifest !== null)
@@ -26,8 +37,10 @@ export function journalAnnounced(state: IntentState, { body }: Event<'execution.
 }
 
 export function finished(state: IntentState, event: Event<'execution.finished'>, at: string): IntentState {
-  const { result, exit_code, reports } = event.body;
+  const { result, exit_code, reports, capability_id, attempt, tool } = event.body;
   const run = ownRun(state, event.body);
+  if (capability_id !== run.capability_id || attempt !== run.attempt || tool !== run.tool)
+    refuse('TRANSITION_ILLEGAL', 'It is the end of another run.');
   const status = STATUS_OF[result];
   // An executor that was revoked meanwhile names none: what it recorded before then stays.
   const journal = reports.journal ?? run.journal;

@@ -13,6 +13,7 @@ import { type Freeze, freezeWords, frozenFor } from './freeze.ts';
 import { BLOCKS } from './next.ts';
 import type { Approver, Capability, IntentState } from './state.ts';
 import { hasExpired, isDue } from './status-word.ts';
+import { type ControlKey, lostIssuer } from './system.ts';
 
 /** What the standing of an intent depends on besides the intent itself. */
 export interface Moment {
@@ -24,6 +25,7 @@ export interface Moment {
   /** When entries were last forgotten: what was proposed before may have run since. */
   readonly set_back_at: string | null;
   readonly authorities: Authorities;
+  readonly control_keys: readonly ControlKey[];
   /** Its dispatch, where only the agent core may run it; left out for none. */
   readonly dispatched?: DispatchedIntent | null;
   readonly is_running?: boolean;
@@ -133,25 +135,25 @@ function outOfTime(state: IntentState, { now, ledger_at, set_back_at }: Moment):
   return isMadeLater(state.proposed_at, now.toISOString()) ? denied('MADE_IN_FUTURE') : null;
 }
 
-function notOrdered(
-  found: Capability | ReasonCode,
-  approvals: Counted,
-  { now, authorities }: Pick<Moment, 'now' | 'authorities'>,
-): Denial | null {
+function notOrdered(found: Capability | ReasonCode, approvals: Counted, moment: OrderMoment): Denial | null {
   if (typeof found === 'string') return denied(found);
-  const lost = lostNow(found, approvals, { now, authorities });
+  const lost = lostNow(found, approvals, moment);
   return lost && denied(lost.code, { words: lost.message });
 }
+
+type OrderMoment = Pick<Moment, 'now' | 'authorities'> & Pick<ApprovalsMoment, 'control_keys'>;
 
 /** Why what it rests on no longer holds; null while it does. */
 function lostNow(
   capability: Capability,
   approvals: Counted,
-  { now, authorities }: Pick<Moment, 'now' | 'authorities'>,
+  { now, authorities, control_keys = [] }: OrderMoment,
 ): Refusal | null {
+  const { issued } = capability;
   return (
     lostOrder(capability, authorities, now.toISOString()) ??
-    lostBy(capability.issued?.approvers ?? capability.approvers, approvals, authorities)
+    (issued && lostIssuer(control_keys, issued.control_key)) ??
+    lostBy(issued?.approvers ?? capability.approvers, approvals, authorities)
   );
 }
 
@@ -164,12 +166,12 @@ export function capabilityWordOf(
   capability: Capability,
   moment: ApprovalsMoment,
 ): CapabilityWord {
-  const { now, authorities } = moment;
+  const { now, authorities, control_keys = [] } = moment;
   const word = timedWordOf(capability, now);
   if (word !== 'ordered' && word !== 'issued') return word;
   if (!isDue(state) || capability.attempt !== state.attempt) return 'void';
   const approvals = approvalsNow(state, moment);
-  const is_lost = authorities && lostNow(capability, approvals, { now, authorities });
+  const is_lost = authorities && lostNow(capability, approvals, { now, authorities, control_keys });
   return approvals.missing > 0 || is_lost ? 'void' : word;
 }
 
@@ -177,12 +179,14 @@ export function capabilityWordOf(
 export function orderedUntil(
   state: IntentState,
   approvals: ApprovalsNow,
-  { now, authorities }: Pick<ApprovalsMoment, 'now' | 'authorities'>,
+  { now, authorities, control_keys = [] }: Pick<ApprovalsMoment, 'now' | 'authorities' | 'control_keys'>,
 ): string | null {
   if (approvals.missing > 0 || !isDue(state)) return null;
   const found = capabilityNow(state, now);
   if (typeof found === 'string') return null;
-  return authorities && notOrdered(found, approvals, { now, authorities }) ? null : usableUntil(found);
+  return authorities && notOrdered(found, approvals, { now, authorities, control_keys })
+    ? null
+    : usableUntil(found);
 }
 
 /** What the agent core proposed runs only while it is dispatched. */

@@ -3,7 +3,7 @@ import { isSameJson } from '../canonical/json.ts';
 import type { Event } from '../event/event.ts';
 import { originOf } from '../identity/act.ts';
 import { requireSeen } from '../identity/seen.ts';
-import { refuse } from '../refusal.ts';
+import { Refusal, refuse } from '../refusal.ts';
 import { type Freeze, nextFreezes } from './freeze.ts';
 
 /** What holds for every intent: which keys sign capabilities, which policies are active, what is frozen. */
@@ -154,11 +154,16 @@ export function issues(system: System, public_key: string): boolean {
   return issuingKeys(system).includes(public_key);
 }
 
-/** Refuses what was issued by a key that is revoked: a thief of it may have issued it. */
-export function requireIssuerHolds({ control_keys }: System, issuer: string): void {
+/** Why what this key issued is not run: it is revoked, and a thief of it may have issued it. Null while it is not. */
+export function lostIssuer(control_keys: readonly ControlKey[], issuer: string): Refusal | null {
   const known = control_keys.find((one) => one.public_key === issuer);
-  if (known?.revoked_at)
-    refuse('CONTROL_KEY_REVOKED', `The key that issued it was revoked at ${known.revoked_at}.`);
+  if (!known?.revoked_at) return null;
+  return new Refusal('CONTROL_KEY_REVOKED', `The key that issued it was revoked at ${known.revoked_at}.`);
+}
+
+export function requireIssuerHolds({ control_keys }: System, issuer: string): void {
+  const lost = lostIssuer(control_keys, issuer);
+  if (lost) throw lost;
 }
 
 /** A host that is added again under another name or with other labels has those from then on. A revoked key never comes back. */

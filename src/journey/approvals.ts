@@ -19,7 +19,17 @@ export async function approvalsOf(
   const due = onlyDue(state);
   const authorities = await authoritiesFor(context, namedIn(due), known);
   const lacking = await lackingOf(context, due, authorities);
-  return withOrder(due, { now: context.clock(), authorities, is_running, lacking });
+  const now = context.clock();
+  return withOrder(due, { now, authorities, is_running, lacking, ...(await issuersOf(context, due)) });
+}
+
+/** The keys that issue, where something was issued for it and not spent. */
+export async function issuersOf(
+  { store }: Context,
+  { capabilities }: Pick<IntentState, 'capabilities'>,
+): Promise<Pick<ApprovalsMoment, 'control_keys'>> {
+  if (!capabilities.some(({ status }) => status === 'issued')) return {};
+  return { control_keys: (await store.system()).control_keys };
 }
 
 export interface ApprovalsAndOrder extends ApprovalsNow {

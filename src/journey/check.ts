@@ -37,13 +37,14 @@ export const NOBODY = { people: [], delegations: [] };
 /** What the standing of an intent depends on now, wherever keys and freezes were read from. */
 export async function momentOf(
   context: Context,
-  { freezes, set_back_at }: System,
+  { freezes, set_back_at, control_keys }: System,
   authorities: Authorities,
 ): Promise<Moment> {
   const now = context.clock();
   const tip = await context.store.tip();
   await context.requireKeptHead(tip);
-  return { now, ledger_at: tip.at, tenant: context.store.tenant, freezes, set_back_at, authorities };
+  const { tenant } = context.store;
+  return { now, ledger_at: tip.at, tenant, freezes, set_back_at, control_keys, authorities };
 }
 
 /** A verdict that is a no, as a refusal. */

@@ -8,6 +8,7 @@ import { type RunWord, runWordOf } from '../gate/status-word.ts';
 import { skimEntry } from '../ledger/entry.ts';
 import { refuse } from '../refusal.ts';
 import type { Page, PagedRow } from '../store/store.ts';
+import { issuersOf } from './approvals.ts';
 import { authoritiesFor, type Context, type LookedUp, namedIn, requireIntent } from './context.ts';
 import { isRunning } from './life.ts';
 import { FEW, goalOf, STORED } from './list.ts';
@@ -118,7 +119,8 @@ export function listCapabilities(
       const intent = await requireIntent(context, row.intent_id);
       const order = capabilityOf(intent, row.capability_id) ?? refuseTorn();
       const authorities = OPEN.has(timed) ? await authoritiesFor(context, namedIn(intent), known) : null;
-      const word = capabilityWordOf(intent, order, { now, authorities });
+      const issuers = authorities ? await issuersOf(context, intent) : {};
+      const word = capabilityWordOf(intent, order, { now, authorities, ...issuers });
       if ((status_word ?? word) !== word) return null;
       const told = await toldOf(context, intent);
       if (!holdsText([told.goal, row.tool, row.proposer], request.text)) return null;

@@ -150,6 +150,7 @@ function requireEligible(
     tenant: entry.tenant,
     freezes: folded.system.freezes,
     set_back_at: folded.system.set_back_at,
+    control_keys: folded.system.control_keys,
     authorities: folded.authorities,
   });
   if ('eligible' in answer) differs(entry.seq, `The gate says ${answer.code}.`);

@@ -81,9 +81,9 @@ async function violationNow(context: Context, watched: Watched, since_ms: number
   const { system, authorities } = proven!;
   const now = context.clock();
   const { recorded } = capability;
-  const { freezes, set_back_at } = system;
+  const { freezes, set_back_at, control_keys } = system;
   const { tenant } = context.store;
-  const moment = { now, ledger_at: null, tenant, freezes, set_back_at, authorities };
+  const moment = { now, ledger_at: null, tenant, freezes, set_back_at, control_keys, authorities };
   const { freeze } = standingOf(state, moment);
   if (freeze) return by(new Refusal('FROZEN', freezeWords(freeze)));
   if (isRevokedExecutor(system, context.executor_key().public_key))

@@ -36,7 +36,10 @@ describe('the files of the console', () => {
 });
 
 describe('the statement that the page makes', () => {
-  const signing = { origin: 'keyturn/x/default', by: 'ada', key: 'k', at: 'a', deadline: 'd' };
+  const later = (s: number) => new Date(Date.now() + s * 1000).toISOString();
+  const at = later(0);
+  const deadlineOf = (drawn_at: string) => new Date(Date.parse(drawn_at) + 120_000).toISOString();
+  const signing = { origin: 'keyturn/x/default', by: 'ada', key: 'k', at };
   const expected = {
     kind: 'order.given',
     subject: 'i',
@@ -55,8 +58,8 @@ describe('the statement that the page makes', () => {
         order_id: 'o',
         by: 'ada',
         key: 'k',
-        signed_at: 'a',
-        deadline: 'd',
+        signed_at: at,
+        deadline: deadlineOf(at),
         ...over,
       },
     });
@@ -71,5 +74,14 @@ describe('the statement that the page makes', () => {
     ] as const)
       expect(() => rebuilt(theirs(over), expected, signing)).toThrow(`: ${what}.`);
     expect(() => rebuilt(` ${theirs({})}`, expected, signing)).toThrow('its form');
+  });
+
+  it('is not one that the service could keep back and commit later', () => {
+    expect(() => rebuilt(theirs({ deadline: later(3600) }), expected, signing)).toThrow(': deadline.');
+    for (const drawn_at of [later(86_400), later(-3600), 'soon']) {
+      const told = { signed_at: drawn_at, ...(drawn_at !== 'soon' && { deadline: deadlineOf(drawn_at) }) };
+      const act = () => rebuilt(theirs(told), expected, { ...signing, at: drawn_at });
+      expect(act).toThrow('another time here');
+    }
   });
 });

@@ -63,6 +63,8 @@ const approves = () => [proposed(A), granted(A, 'bo')];
 /** The time of the entry that comes so many places after these. */
 const timeAfter = (events: readonly Event[], places = 0) => timeOf(events.length + places);
 
+const FREEZE = { scope: 'system', name: '', reason: 'looking into it' } as const;
+
 function ofRuns(): Aimed[] {
   const ready = [...begins(), ...approves()];
   const run = planRun(A, B, 1);
@@ -77,6 +79,12 @@ function ofRuns(): Aimed[] {
       code: 'CONTROL_KEY_REVOKED',
       events: [...ready, ...issued(A, 'ada', by('bo')), uncontrolled('control', 'ada'), claimed(A, B)],
     },
+    // A proof has what is about the system: a freeze about anything else would hold, and be in none.
+    { code: 'SHAPE_INVALID', events: [...ready, act('system.frozen', 'elsewhere', FREEZE, 'ada')] },
+    ...[{ tool: 'other' }, { reports: 'agent_outputs/one' }].map((other) => ({
+      code: 'TRANSITION_ILLEGAL' as const,
+      events: [...ready, ...issued(A, 'ada', by('bo')), claimed(A, B, 1, other)],
+    })),
     { code: 'FROZEN_ALREADY', events: [...begins(), frozen('ada'), frozen('bo')] },
     {
       code: 'CAPABILITY_WRONG_AUDIENCE',

@@ -89,7 +89,7 @@ export function lived(): Event[] {
     ...issued(a, 'ada', { attempt: 2, ordinal: 2, ...by('bo', ['ops']) }),
     claimed(a, second, 2),
     finished(a, second, 'partial', 2),
-    resolved(a, second, 'happened', 'bo', 'partial'),
+    resolved(a, second, 'happened', 'bo', 'partial', 2),
     proposed(b),
     submitted(b, 'planner', id(21)),
     ...issued(b, 'planner', {

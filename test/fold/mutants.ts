@@ -44,6 +44,7 @@ const WORDS: readonly (readonly string[])[] = [
   ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED'],
   ['tool', 'plan', 'system'],
   ['tool:deploy', 'tool:other'],
+  ['deploy', 'other'],
 ];
 
 /** What could stand where nothing does. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Body, Event } from '../../src/event/event.ts';
 import { restsOn } from '../../src/fold/decided.ts';
 import { leafHash } from '../../src/ledger/entry.ts';
-import { activated, controlled, granted, issued, proposed, uncontrolled } from '../store/facts.ts';
+import { act, activated, controlled, granted, issued, proposed, uncontrolled } from '../store/facts.ts';
 import { governance } from '../store/place.ts';
 import { adoptedFrom, auditedFrom, objectsOf, rebuiltFrom, sealed } from './judges.ts';
 import { KINDS } from './kinds.ts';
@@ -45,6 +45,14 @@ describe('commit, copy, rebuild, deep verification and proof', () => {
         expect(await judge(events, objectsOf(good))).toEqual({ seq, code });
       expect(await proofOf(events, rest.subject)).not.toBeNull();
     }
+  });
+
+  it('refuse a freeze that is about something else than the system, which no proof would hold', async () => {
+    const freeze = act('system.frozen', 'elsewhere', { scope: 'system', name: '', reason: 'a look' }, 'ada');
+    const events = [...governance('ada', 'bo'), freeze];
+    const seq = events.length - 1;
+    for (const judge of Object.values(JUDGES))
+      expect(await judge(events, objectsOf(events))).toEqual({ seq, code: 'SHAPE_INVALID' });
   });
 
   it('refuse an order that approves and names no decision', async () => {

@@ -9,8 +9,8 @@ import { Refusal } from '../../src/refusal.ts';
 import { keyOf, ORIGIN, seedOf } from '../store/facts.ts';
 import { sealed, type Times } from './judges.ts';
 
-/** What every story rests on: people, their credentials and roles, delegations, and the system. */
-const OF_ALL = /^(system|key|credential|role|control_key|executor|policy|head|clock|delegation)\./;
+/** What every story rests on, beside all that is about the system: people, their credentials and roles, and delegations. */
+const OF_ALL = /^(key|credential|role|delegation)\./;
 
 export const isAboutIntent = ({ kind }: Event) =>
   /^(intent|approval|order|capability|break_glass|execution|violation|retry|rollback)\./.test(kind);
@@ -21,7 +21,7 @@ export function intentsIn(events: readonly Event[]): string[] {
 }
 
 export const isInProof = ({ kind, subject }: Event, intent_id: string) =>
-  subject === intent_id || OF_ALL.test(kind);
+  subject === intent_id || subject === 'system' || OF_ALL.test(kind);
 
 /** As `prove` chooses them: what replaced the intent is in its proof with its proposal, which may have come at any time before. */
 export function inProof(events: readonly Event[], intent_id: string): (event: Event) => boolean {

@@ -37,6 +37,7 @@ const verdict = (state: IntentState, at = now) => {
     ledger_at: AT,
     tenant: 'default',
     freezes: [],
+    control_keys: [],
     set_back_at: null,
     authorities: everybodyBut(),
   };

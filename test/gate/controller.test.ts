@@ -39,6 +39,7 @@ const facts: Moment = {
   ledger_at: AT,
   tenant: 'default',
   freezes: [],
+  control_keys: [],
   set_back_at: null,
   authorities: everybodyBut(),
 };

@@ -33,7 +33,15 @@ const FOLDER = 'agent_outputs/reports/x';
 const begun = [proposed({ effect: 'plan' }), granted(), issued(), claimed(1, RUN, FOLDER)];
 const having = (...events: IntentEvent[]) => fold(...begun, ...events);
 const verdict = (state: IntentState, authorities = everybodyBut()) => {
-  const moment = { now: NOW, ledger_at: AT, tenant: 'default', freezes: [], set_back_at: null, authorities };
+  const moment = {
+    now: NOW,
+    ledger_at: AT,
+    tenant: 'default',
+    freezes: [],
+    set_back_at: null,
+    control_keys: [],
+    authorities,
+  };
   const answer = eligible(state, HASH, moment);
   return answer.eligible ? 'ELIGIBLE' : answer.code;
 };

@@ -243,6 +243,11 @@ describe('the key that signs capabilities', () => {
     await runSeen(p.keyturn, { ...done, confirm: yes });
     await p.keyturn.system.revokeControlKey({ public_key, reason: 'stolen', signer: p.ada });
     await expectRefusal('CONTROL_KEY_REVOKED', () => runSeen(p.keyturn, { ...open, confirm: yes }));
+    const verdict = await p.keyturn.intents.check({ intent_id: open.intent_id, hash: open.hash });
+    expect(verdict).toMatchObject({ eligible: false, code: 'CONTROL_KEY_REVOKED' });
+    const { capabilities } = await p.keyturn.runs.capabilities({ status_word: 'void' });
+    expect(capabilities.map(({ intent_id }) => intent_id)).toEqual([open.intent_id]);
+    expect((await p.keyturn.intents.get({ intent_id: open.intent_id })).ordered_until).toBeNull();
     const intent = await proposeSay(p);
     await p.keyturn.intents.turn({ ...named(intent), signer: p.ada });
     await expectRefusal('CONTROL_KEY_ELSEWHERE', () => runSeen(p.keyturn, { ...intent, confirm: yes }));

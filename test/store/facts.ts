@@ -429,8 +429,9 @@ export function resolved(
   outcome: 'happened' | 'did_not_happen',
   by: string,
   settles: 'claimed' | 'partial' = 'claimed',
+  attempt = 1,
 ): Event<'execution.resolved'> {
-  const facts = { execution_id, attempt: 1, settles, outcome, reason: 'looked' };
+  const facts = { execution_id, attempt, settles, outcome, reason: 'looked' };
   return act('execution.resolved', subject, facts, by);
 }
 

@@ -15,6 +15,7 @@ import { asksAndConfirms, changed, dispatchOf, goal } from './agent-facts.ts';
 import {
   begun,
   claimed,
+  DIGEST,
   enrolled,
   erased,
   finished,
@@ -43,6 +44,13 @@ async function made(): Promise<Store> {
   await store.commit({ events: [begun(), enrolled('ada')] });
   return store;
 }
+
+/** The subject of a tool of a client is as long as its name. */
+const blocked = (subject: string): Event => ({
+  kind: 'call.blocked',
+  subject,
+  body: { by: 'ada', client: 'codex', tool: 'Bash', call: DIGEST, reason_code: 'FROZEN', decision: null },
+});
 
 describe('a ledger in PostgreSQL', () => {
   it('has byte for byte the entries that SQLite gives it, tip and projections included', async () => {
@@ -88,8 +96,9 @@ describe('a ledger in PostgreSQL', () => {
     const store = await made();
     const long = 'x'.repeat(2_001);
     await expectRefusal('INPUT_TOO_LARGE', () => store.commit({ claims: [long], events: [proposed()] }));
-    await expectRefusal('INPUT_TOO_LARGE', () => store.commit({ events: [refused(long)] }));
-    await store.commit({ claims: [long.slice(1)], events: [refused(long.slice(1))] });
+    await expectRefusal('INPUT_TOO_LARGE', () => store.commit({ events: [blocked(`client:${long}`)] }));
+    const fits = `client:${long}`.slice(0, 2_000);
+    await store.commit({ claims: [long.slice(1)], events: [blocked(fits)] });
     for (const odd of ['a\0b', '\ud800']) {
       expect(await store.find('intent', odd)).toBeNull();
       expect(await store.entriesOf(odd)).toEqual([]);

@@ -114,8 +114,8 @@ export function Enrol() {
     const request = { name: me.name, credential, reason };
     const holder = { name: me.name, public_key: passkey.public_key };
     const act = actOf(app, 'people.addCredential');
-    const { draft, deadline } = await act.draft({ request, by: me.name, key: me.key, holder });
-    const signing = { origin: app.world.get().origin, by: me.name, key: me.key, at: draft.at, deadline };
+    const { draft } = await act.draft({ request, by: me.name, key: me.key, holder });
+    const signing = { origin: app.world.get().origin, by: me.name, key: me.key, at: draft.at };
     if (draft.statements.length !== 1) refuseOther('how many acts there are');
     const statement = rebuilt(
       draft.statements[0]!,

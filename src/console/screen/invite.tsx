@@ -36,7 +36,6 @@ interface Pending {
   readonly pending: {
     readonly draft: { readonly statements: readonly string[]; readonly at: string };
     readonly digests: readonly string[];
-    readonly deadline: string;
   } | null;
 }
 
@@ -277,7 +276,6 @@ async function vouchFor(app: App, me: Me, one: Pending) {
       by: me.name,
       key: me.key,
       at: pending.draft.at,
-      deadline: pending.deadline,
     },
   );
   if (pending.digests[0] !== statement.digest) refuseOther('its digest');
