@@ -355,7 +355,7 @@ export const limits = {
   /** Entries per read. Each read is a transaction of its own, so that a slow reader blocks neither the WAL nor the cleaning of the server. */
   read_batch: 1000,
   /** Entries that a reader is given together: what is slow with each of them, such as a signature, still takes less than a turn. */
-  walked_together: 100,
+  walked_together: 50,
   /** How long one turn of the event loop may go on with long work before others have theirs. */
   turn_ms: 10,
   /** Objects per read of a rebuild. Each may be as large as an object can be, where an attacker wrote the table. */

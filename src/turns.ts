@@ -5,7 +5,7 @@ export type Turns = () => Promise<void> | null;
 
 /**
  * What reads a file waits for nothing, so a caller who asks again and again would keep all others waiting. Asked before each part of long work,
- * this says when to let them go first.
+ * this says when to let them go first. All who ask the same one share the turn.
  */
 export function turnsOf(most_ms: number = limits.turn_ms): Turns {
   let next: Promise<void> | null = null;

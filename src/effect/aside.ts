@@ -54,7 +54,7 @@ export class Aside<Work, Done> {
 
   close(): void {
     this.#end();
-    for (const { reject } of this.#waiting.splice(0)) reject(new Error('The project was closed.'));
+    for (const { reject } of this.#waiting.splice(0)) reject(new Refusal('STORE_CLOSED'));
   }
 
   #next(): void {

@@ -109,14 +109,20 @@ export interface PolicyDiff {
 
 /** What would change if the files in policies/ were activated: policies, and recent decisions. */
 export async function diffPolicies(context: Context, recent: number): Promise<PolicyDiff> {
+  const turns = turnsOf();
+  // Of dozens of policies each of these takes tens of milliseconds.
+  turns();
   const next = await usableFiles(context);
+  await turns();
   const engine = await openEngine(next);
+  await turns();
   const { policy } = await context.store.system();
   const before = policy === null ? null : await openPolicySet(await context.store.object(policy));
+  await turns();
   const active = before && (await openEngine(before));
+  await turns();
   const decided = await recentDecisions(context, recent);
   const decisions: PolicyDiff['decisions'][number][] = [];
-  const turns = turnsOf();
   for (const { record, ...where } of decided) {
     // Each asks the policies twice.
     const others = turns();
