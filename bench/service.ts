@@ -50,6 +50,8 @@ export interface ServiceTimes {
     /** Followers that were told nothing. */
     readonly silent: number;
     readonly refused: number;
+    /** Why the first of those did not succeed. */
+    readonly why: string | null;
   };
   readonly heap: { readonly ratio: number; readonly first_mb: number; readonly last_mb: number };
 }
@@ -329,6 +331,7 @@ async function measureMixed(bench: Bench): Promise<ServiceTimes['mixed']> {
     }),
   );
   let [journeys, plans, refused] = [0, 0, 0];
+  let why: string | null = null;
   await service.ask('watch');
   const until = performance.now() + asked.mixed_s * 1000;
   const caller = async (_: unknown, n: number) => {
@@ -341,9 +344,12 @@ async function measureMixed(bench: Bench): Promise<ServiceTimes['mixed']> {
         : await told(wire, proposing(bench));
       await told(wire, requestOf(port, '/v1/intents/list?limit=50', session));
       await turned(bench, wire, { intent_id, hash });
-      const { status } = await told(wire, requestOf(port, '/v1/intents/waitFor', token, { intent_id }));
+      const { status, run } = await told(wire, requestOf(port, '/v1/intents/waitFor', token, { intent_id }));
       if (status === 'succeeded') journeys += 1;
-      else refused += 1;
+      else {
+        refused += 1;
+        why ??= `${is_plan ? 'plan' : 'call'} ${status} ${run?.reason_code ?? ''}`.trim();
+      }
       if (is_plan) plans += 1;
     }
     wire.close();
@@ -359,6 +365,7 @@ async function measureMixed(bench: Bench): Promise<ServiceTimes['mixed']> {
     heard: all,
     silent: heard.filter((one) => one === 0).length,
     refused,
+    why,
   };
 }
 
