@@ -59,7 +59,7 @@ async function serviceRows({ folder, ask }: Workshop, { service }: Sizes): Promi
       measured: `${mixed.longest_ms.toFixed(0)} ms`,
       asked: `<= ${TURN_MOST_MS} ms`,
       verdict: verdict(mixed.longest_ms <= TURN_MOST_MS && mixed.refused === 0 && mixed.silent === 0),
-      baseline: `without the wait for a core; ${count(mixed.journeys)} proposals turned and run, ${mixed.refused} not, ${count(mixed.heard)} events told, ${mixed.silent} followers heard none`,
+      baseline: `without the wait for a core; ${count(mixed.journeys)} proposals turned and run, of them ${count(mixed.plans)} plans, ${mixed.refused} not${mixed.why === null ? '' : ` (${mixed.why})`}, ${count(mixed.heard)} events told, ${mixed.silent} followers heard none`,
     },
     {
       figure: `service: heap after ${count(service.heap_last)} requests against after ${count(service.heap_first)}`,

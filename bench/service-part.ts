@@ -30,8 +30,13 @@ export class Part {
     this.#lines = lines[Symbol.asyncIterator]();
   }
 
-  static async start<T>(job: string, options: object): Promise<[Part, T]> {
-    const words = ['--expose-gc', process.argv[1]!, job, JSON.stringify(options)];
+  /** `worker` is the program of the bench, where this process is another one. */
+  static async start<T>(
+    job: string,
+    options: object,
+    worker: readonly string[] = [process.argv[1]!],
+  ): Promise<[Part, T]> {
+    const words = ['--expose-gc', ...worker, job, JSON.stringify(options)];
     const child = spawn(process.execPath, words, { stdio: ['pipe', 'pipe', 'inherit'] });
     const part = new Part(child, createInterface(child.stdout!));
     return [part, (await part.#next()) as T];

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Signer } from '../src/identity/act.ts';
@@ -44,10 +44,14 @@ export interface ServiceTimes {
   readonly mixed: {
     readonly longest_ms: number;
     readonly journeys: number;
+    /** Of these, how many were plans. */
+    readonly plans: number;
     readonly heard: number;
     /** Followers that were told nothing. */
     readonly silent: number;
     readonly refused: number;
+    /** Why the first of those did not succeed. */
+    readonly why: string | null;
   };
   readonly heap: { readonly ratio: number; readonly first_mb: number; readonly last_mb: number };
 }
@@ -273,8 +277,47 @@ async function measureStarted(bench: Bench): Promise<ServiceTimes['started']> {
 }
 
 const MIXED_CALLERS = 8;
+/** One journey of so many changes files. */
+const PLAN_EVERY = 3;
+const PLAN_FILES = 5;
+const PLAN_LINES = 60;
 
-/** Each caller proposes, a human turns the key, the service runs it and tells the caller; all of it is told to every client that follows. */
+/** The files of one caller: each plan changes a line in each of them, and the next one changes it back. */
+class Plans {
+  readonly #names: readonly string[];
+  #made = 0;
+
+  constructor(root: string, caller: number) {
+    mkdirSync(join(root, 'data'), { recursive: true });
+    this.#names = Array.from({ length: PLAN_FILES }, (_, i) => `data/${caller}-${i}.txt`);
+    const lines = Array.from({ length: PLAN_LINES }, (_, i) => `The quick brown fox number ${i} jumps.\n`);
+    for (const name of this.#names) writeFileSync(join(root, name), `state-0\n${lines.join('')}`);
+  }
+
+  next(): string {
+    const [from, to] = [this.#made % 2, (this.#made + 1) % 2];
+    this.#made += 1;
+    const action_plan = this.#names.map((target, i) => ({
+      ...{ action_id: `a${i}`, action_type: 'FILE_MODIFY', target },
+      operation: { type: 'text_replace', pattern: `state-${from}`, replacement: `state-${to}` },
+    }));
+    return JSON.stringify({ plan_id: `mixed-${this.#made}`, action_plan });
+  }
+}
+
+/** As an agent asks for changes of files: validated, read and proposed. */
+async function proposedPlan({ port, token, session }: Bench, wire: Wire, plan: string) {
+  const { problems } = await told(wire, requestOf(port, '/v1/plans/validate', session, { plan }));
+  if (problems.length > 0) throw new Error(`The plan has problems: ${JSON.stringify(problems)}`);
+  const { spec } = await told(wire, requestOf(port, '/v1/plans/read', token, { plan }));
+  const request = { declared_goal: 'Change files.', effect: { kind: 'plan', ...spec } };
+  return told(wire, requestOf(port, '/v1/intents/propose', token, request));
+}
+
+/**
+ * Each caller proposes a call or a plan, a human turns the key, the service runs it and tells the caller; all of it is told to every client
+ * that follows.
+ */
 async function measureMixed(bench: Bench): Promise<ServiceTimes['mixed']> {
   const { port, token, session, asked, service } = bench;
   const heard = new Array<number>(asked.followers).fill(0);
@@ -287,18 +330,27 @@ async function measureMixed(bench: Bench): Promise<ServiceTimes['mixed']> {
       return follower;
     }),
   );
-  let [journeys, refused] = [0, 0];
+  let [journeys, plans, refused] = [0, 0, 0];
+  let why: string | null = null;
   await service.ask('watch');
   const until = performance.now() + asked.mixed_s * 1000;
-  const caller = async () => {
+  const caller = async (_: unknown, n: number) => {
     const wire = await Wire.to(port);
-    while (performance.now() < until) {
-      const { intent_id, hash } = await told(wire, proposing(bench));
+    const files = new Plans(asked.root, n);
+    for (let made = n; performance.now() < until; made++) {
+      const is_plan = made % PLAN_EVERY === 0;
+      const { intent_id, hash } = is_plan
+        ? await proposedPlan(bench, wire, files.next())
+        : await told(wire, proposing(bench));
       await told(wire, requestOf(port, '/v1/intents/list?limit=50', session));
       await turned(bench, wire, { intent_id, hash });
-      const { status } = await told(wire, requestOf(port, '/v1/intents/waitFor', token, { intent_id }));
+      const { status, run } = await told(wire, requestOf(port, '/v1/intents/waitFor', token, { intent_id }));
       if (status === 'succeeded') journeys += 1;
-      else refused += 1;
+      else {
+        refused += 1;
+        why ??= `${is_plan ? 'plan' : 'call'} ${status} ${run?.reason_code ?? ''}`.trim();
+      }
+      if (is_plan) plans += 1;
     }
     wire.close();
   };
@@ -306,7 +358,15 @@ async function measureMixed(bench: Bench): Promise<ServiceTimes['mixed']> {
   const longest_ms = await service.ask<number>('longest');
   for (const follower of followers) follower.close();
   const all = heard.reduce((sum, one) => sum + one, 0);
-  return { longest_ms, journeys, heard: all, silent: heard.filter((one) => one === 0).length, refused };
+  return {
+    longest_ms,
+    journeys,
+    plans,
+    heard: all,
+    silent: heard.filter((one) => one === 0).length,
+    refused,
+    why,
+  };
 }
 
 /** A stream of events, of which only the entries are counted. */

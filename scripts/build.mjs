@@ -26,6 +26,7 @@ const ENTRIES = {
   audit: AUDIT,
   'sql-runner': 'src/effect/sql/runner.ts',
   'plan-aside': 'src/plan/aside/process.ts',
+  'store-aside': 'src/journey/store-process.ts',
   'starter-process': 'src/effect/starter-process.ts',
 };
 

@@ -167,13 +167,14 @@ export class Keyturn {
   }
 
   async close(): Promise<void> {
-    const { store, upstreams, starter, aside } = this.#project.context;
+    const { store, upstreams, starter, aside, store_aside } = this.#project.context;
     try {
       await store.close();
     } finally {
       upstreams.close();
       starter.close();
       aside.close();
+      store_aside.close();
       this.#telemetry.close();
     }
   }

@@ -354,6 +354,10 @@ export const limits = {
   objects_together: 250_000,
   /** Entries per read. Each read is a transaction of its own, so that a slow reader blocks neither the WAL nor the cleaning of the server. */
   read_batch: 1000,
+  /** Entries that a reader is given together: what is slow with each of them, such as a signature, still takes less than a turn. */
+  walked_together: 50,
+  /** How long one turn of the event loop may go on with long work before others have theirs. */
+  turn_ms: 10,
   /** Objects per read of a rebuild. Each may be as large as an object can be, where an attacker wrote the table. */
   rebuild_objects: 20,
   /** Rows that a command prints at most, however many are asked for. */
@@ -875,8 +879,6 @@ export const journeyLimits = {
   /** Paths that a capability names, and their characters: a token is short. Beyond that it names folders. */
   reach_paths: 64,
   reach_chars: 6_000,
-  /** How long entries are read at most before something else has its turn. */
-  read_turn_ms: 10,
   /** How long the steps of callers may go on before timers, children and the network have their turn. */
   step_turn_ms: 20,
   /** Steps in one turn, however quick the last ones were: the next ones may be of another kind. */

@@ -3,6 +3,7 @@ import type { Finding } from '../finder/finder.ts';
 import { WHICH_SIMULATION } from '../finder/packet.ts';
 import { PLAN_ROLLBACK, type Simulation } from '../finder/simulation.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
+import { turnsOf } from '../turns.ts';
 import { effectFaults } from './bound.ts';
 import type { AgentContext } from './context.ts';
 import { sampleFaults } from './samples.ts';
@@ -24,7 +25,7 @@ export async function faultsOf(
   return [
     ...known.map(({ code, message }) => ({ code, message })),
     ...(await undoFaults(context, snapshot, simulation)),
-    ...phraseFaults(simulation, snapshot),
+    ...(await phraseFaults(simulation, snapshot)),
   ];
 }
 
@@ -61,17 +62,21 @@ async function undoFaults(
 }
 
 /** Each phrase and summary, said word for word, leads to this simulation and to no other. */
-function phraseFaults(simulation: Simulation, snapshot: Snapshot): SimulationFault[] {
+async function phraseFaults(simulation: Simulation, snapshot: Snapshot): Promise<SimulationFault[]> {
   const { id } = simulation;
   const trial = trialOver(
     withActive(snapshot.catalog, (one) => one === id),
     snapshot,
   );
-  return ownWords(simulation).flatMap(([language, text]): SimulationFault[] => {
+  const faults: SimulationFault[] = [];
+  const turns = turnsOf();
+  for (const [language, text] of ownWords(simulation)) {
+    const others = turns();
+    if (others) await others;
     const found = trial(text, language);
-    const message = isFound(found, id) ? null : lostWords(text, found, id);
-    return message === null ? [] : [{ code: 'SIMULATION_INVALID', message }];
-  });
+    if (!isFound(found, id)) faults.push({ code: 'SIMULATION_INVALID', message: lostWords(text, found, id) });
+  }
+  return faults;
 }
 
 function ownWords({ summary, phrases }: Simulation): (readonly [language: string, text: string])[] {
@@ -121,11 +126,16 @@ export async function changedWords(
     ownWords(simulation).map(([language, text]) => ({ text, language, source: 'phrase' as const })),
   );
   const said = [...new Set(goals)].map((text) => ({ text, language: null, source: 'goal' as const }));
-  return [...phrases, ...said].flatMap((one) => {
+  const changed: ChangedWords[] = [];
+  const turns = turnsOf();
+  for (const one of [...phrases, ...said]) {
+    const others = turns();
+    if (others) await others;
     const led = (trial: Trial) => leading(trial(one.text, one.language ?? undefined));
     const change = { before: led(before), after: led(after) };
-    return change.before === change.after ? [] : [{ ...one, ...change }];
-  });
+    if (change.before !== change.after) changed.push({ ...one, ...change });
+  }
+  return changed;
 }
 
 /** The catalog without the change: what was registered of this simulation, in the status that it has. */

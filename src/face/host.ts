@@ -62,6 +62,7 @@ export function hostOf(
     /** Does something as the one service of this project. Several may share a store that is a server. */
     asService: <T>(act: () => Promise<T>): Promise<T> => {
       context.aside.serve();
+      context.store_aside.serve();
       return config.store.kind === 'sqlite' ? alone(layout.serve_lock, act) : act();
     },
     /** The time, as everything here has it. */

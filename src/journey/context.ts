@@ -22,7 +22,7 @@ import { limits } from '../limits.ts';
 import type { ServerEntries } from '../mcp-call/entry.ts';
 import type { ServerMemory } from '../mcp-call/memory.ts';
 import type { Upstreams } from '../mcp-call/upstreams.ts';
-import type { Aside } from '../plan/aside/aside.ts';
+import type { PlanAside } from '../plan/aside/aside.ts';
 import type { Hunk } from '../plan/report/hunk.ts';
 import type { OpenedSpec } from '../plan/spec.ts';
 import type { Attributes } from '../plan/state/attributes.ts';
@@ -40,6 +40,7 @@ import type { Derived, Effect } from './derived.ts';
 import type { Follower } from './follower.ts';
 import type { PartialAnswers } from './partial-answers.ts';
 import type { ReadLedger } from './read-ledger.ts';
+import type { StoreAside } from './store-aside.ts';
 
 /** What every step of the journey needs. Built once, by keyturn.ts. */
 export interface Context {
@@ -70,7 +71,9 @@ export interface Context {
   readonly userFor: UserFor;
   readonly starter: Starter;
   /** What takes long with the contents of plans. */
-  readonly aside: Aside;
+  readonly aside: PlanAside;
+  /** What takes as long as the ledger is long. */
+  readonly store_aside: StoreAside;
   /** The MCP servers of keyturn.yaml, as the file has them now. */
   readonly servers: () => ServerEntries;
   /** Those that this process has started. */

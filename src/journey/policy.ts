@@ -17,6 +17,7 @@ import {
 import { openPolicySet, type PolicySet, type PolicySource, parsePolicySet } from '../policy/set.ts';
 import { runTable, type TableResult } from '../policy/table.ts';
 import { Refusal, refuse } from '../refusal.ts';
+import { turnsOf } from '../turns.ts';
 import type { Context } from './context.ts';
 
 /** What is wrong with the files in policies/: everything, errors and warnings. */
@@ -108,15 +109,27 @@ export interface PolicyDiff {
 
 /** What would change if the files in policies/ were activated: policies, and recent decisions. */
 export async function diffPolicies(context: Context, recent: number): Promise<PolicyDiff> {
+  const turns = turnsOf();
+  // Of dozens of policies each of these takes tens of milliseconds.
+  turns();
   const next = await usableFiles(context);
+  await turns();
   const engine = await openEngine(next);
+  await turns();
   const { policy } = await context.store.system();
   const before = policy === null ? null : await openPolicySet(await context.store.object(policy));
+  await turns();
   const active = before && (await openEngine(before));
+  await turns();
   const decided = await recentDecisions(context, recent);
-  const decisions = decided.flatMap(({ record, ...where }) =>
-    changedDecisions([record], active, engine).map((changed) => ({ ...changed, ...where })),
-  );
+  const decisions: PolicyDiff['decisions'][number][] = [];
+  for (const { record, ...where } of decided) {
+    // Each asks the policies twice.
+    const others = turns();
+    if (others) await others;
+    for (const changed of changedDecisions([record], active, engine))
+      decisions.push({ ...changed, ...where });
+  }
   return {
     active: policy,
     files: next.digest,

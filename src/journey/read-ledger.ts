@@ -1,11 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
 import type { EntryReader, VerifiedEntries } from '../fold/ledger.ts';
 import { type LedgerState, type LedgerStateWith, ReadEntries, type Tellable } from '../fold/read.ts';
 import type { States } from '../fold/row.ts';
 import type { SealedEntry } from '../ledger/entry.ts';
-import { journeyLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Store, Tip } from '../store/store.ts';
+import { turnsOf } from '../turns.ts';
 
 /**
  * The ledger of a store as this process has read it, all of it once and then what follows. The attacker can write to the database and
@@ -61,15 +60,14 @@ export class ReadLedger {
   async #follow({ size }: Tip): Promise<void> {
     if (this.#refused !== null) throw this.#refused;
     if (this.#read.size >= size) return;
-    let from_ms = performance.now();
+    const turns = turnsOf();
     for await (const batch of this.#store.entries(this.#read.size)) {
       for (const sealed of batch) {
         // What is stored past the end is no part of the ledger.
         if (this.#read.size === size) return;
+        const others = turns();
+        if (others) await others;
         this.#append(sealed);
-        if (performance.now() - from_ms < journeyLimits.read_turn_ms) continue;
-        await setImmediate();
-        from_ms = performance.now();
       }
     }
     if (this.#read.size < size)

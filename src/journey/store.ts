@@ -16,7 +16,11 @@ export interface VerifiedStore {
  */
 export async function verifyStore(context: Context, options: VerifyOptions): Promise<VerifiedStore> {
   const ledger = await verify(context, options);
-  const { rows, differences } = await context.store.rebuild({ write: false });
+  const { entries, rows, differences } = await context.store_aside.compare();
+  // It may have been read by another connection: that one saw the same file, and no older state of it.
+  if (entries < ledger.size)
+    refuse('LEDGER_TRUNCATED', `The stored state is that of ${entries} entries, of ${ledger.size}.`);
+  await context.store.tip();
   if (differences.length > 0)
     refuse('PROJECTION_DRIFT', `The stored state is not what the ledger says: ${differences.join('; ')}`);
   let objects = 0;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { visible } from '../canonical/visible.ts';
 import { fieldLimits, limits, policyLimits } from '../limits.ts';
+import { turnsOf } from '../turns.ts';
 import { readDocument } from './document.ts';
 import { openEngine } from './engine.ts';
 import { approvalFacts, type Quorum } from './quorum.ts';
@@ -81,11 +82,16 @@ export interface TableResult {
 export async function runTable(set: PolicySet, tests_yaml: string): Promise<TableResult[]> {
   const rows = rowsOf(tests_yaml);
   const engine = await openEngine(set);
-  return rows.map((row) => {
+  const results: TableResult[] = [];
+  const turns = turnsOf();
+  for (const row of rows) {
+    const others = turns();
+    if (others) await others;
     const got = engine.decide(requestOf(row, set.quorums));
     const expected = { allowed: row.expect === 'allow', by: row.by ?? null };
-    return { name: row.name, expected, got, passed: isExpected(expected, got) };
-  });
+    results.push({ name: row.name, expected, got, passed: isExpected(expected, got) });
+  }
+  return results;
 }
 
 /** A denial because a policy is broken is not the denial that the test expects. */

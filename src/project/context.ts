@@ -19,10 +19,11 @@ import { Follower } from '../journey/follower.ts';
 import { observedEngine, observedStore } from '../journey/observe.ts';
 import { ReadLedger } from '../journey/read-ledger.ts';
 import { stepGate } from '../journey/steps.ts';
+import { StoreAside } from '../journey/store-aside.ts';
 import { limits, planLimits } from '../limits.ts';
 import { serverMemory } from '../mcp-call/memory.ts';
 import { Upstreams } from '../mcp-call/upstreams.ts';
-import { Aside } from '../plan/aside/aside.ts';
+import { PlanAside } from '../plan/aside/aside.ts';
 import type { Engine } from '../policy/engine.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import type { StorePlace } from '../store/open.ts';
@@ -104,7 +105,11 @@ export function journeyContext(
     digests: createDigests(),
     userFor: rememberedUsers(),
     starter,
-    aside: new Aside(),
+    aside: new PlanAside(),
+    store_aside: new StoreAside(
+      config.store.kind === 'sqlite' ? { path: config.store.name, tenant: config.tenant } : null,
+      () => store.rebuild({ write: false }),
+    ),
     servers: serversOf(layout),
     upstreams: new Upstreams(),
     calls: callMarks(join(layout.own, 'mcp', 'calls.jsonl')),

@@ -122,10 +122,24 @@ async function copyEntries(
 ): Promise<void> {
   const { size } = await to.tip();
   const end = (await from.tip()).size;
-  for await (const entries of from.entries(size)) {
+  for await (const entries of gathered(from.entries(size))) {
     await to.adopt({ entries });
     tell(entries.at(-1)!.seq + 1, Math.max(end, entries.at(-1)!.seq + 1));
   }
+}
+
+/** As many as one write takes. */
+async function* gathered(
+  batches: AsyncIterable<readonly SealedEntry[]>,
+): AsyncGenerator<readonly SealedEntry[]> {
+  let entries: SealedEntry[] = [];
+  for await (const batch of batches) {
+    entries.push(...batch);
+    if (entries.length < limits.read_batch) continue;
+    yield entries;
+    entries = [];
+  }
+  if (entries.length > 0) yield entries;
 }
 
 async function* copyObjects(from: Store, to: Store): AsyncGenerator<number> {

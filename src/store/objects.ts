@@ -4,6 +4,7 @@ import { ObjectRecord, objectsOf } from '../gate/objects.ts';
 import { openEntry, type SealedEntry } from '../ledger/entry.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { turnsOf } from '../turns.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -37,7 +38,13 @@ async function absent(store: Store, isWanted: (digest: Digest) => boolean): Prom
       for (const { digest } of objectsOf(event)) if (isWanted(digest)) record.names(digest, seq);
       if (isWanted(event.subject)) record.removes(event, seq);
     }
-  const missing = new Set(record.named().filter((digest) => record.mustBeStored(digest)));
+  const missing = new Set<Digest>();
+  const turns = turnsOf();
+  for (const digest of record.named()) {
+    const others = turns();
+    if (others) await others;
+    if (record.mustBeStored(digest)) missing.add(digest);
+  }
   for await (const batch of store.objects()) for (const { digest } of batch) missing.delete(digest);
   return [...missing];
 }

@@ -8,6 +8,7 @@ import type { QuotaLimit } from '../identity/quota.ts';
 import type { SealedEntry } from '../ledger/entry.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import type { Turns } from '../turns.ts';
 import type { AgentCurrentRow, AgentLedgerRow } from './agent-tables.ts';
 
 /** A stored object without its bytes. */
@@ -258,16 +259,21 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** All entries from `from` on, read batch by batch. */
+/** All entries from `from` on, read batch by batch, and given a few at a time: others have their turn between. */
 export async function* walkEntries(
   read: (from: number) => Promise<readonly SealedEntry[]>,
+  turns: Turns,
   from = 0,
 ): AsyncGenerator<readonly SealedEntry[]> {
   // Below zero lie the entries of another tenant.
   if (!Number.isSafeInteger(from) || from < 0) refuse('SHAPE_INVALID', 'Entries are counted from 0.');
   for (let seq = from; ; ) {
     const batch = await read(seq);
-    if (batch.length > 0) yield batch;
+    for (let at = 0; at < batch.length; at += limits.walked_together) {
+      yield batch.slice(at, at + limits.walked_together);
+      const others = turns();
+      if (others) await others;
+    }
     // One that is not full ends with the last entry. Most readers ask for the few that are new.
     if (batch.length < limits.read_batch) return;
     seq = batch.at(-1)!.seq + 1;
@@ -277,12 +283,15 @@ export async function* walkEntries(
 /** All objects, read batch by batch, each behind the one before it. */
 export async function* walkObjects(
   read: (after: Digest) => Promise<readonly HeldObject[]>,
+  turns: Turns,
 ): AsyncGenerator<readonly HeldObject[]> {
   for (let after = ''; ; ) {
     const batch = await read(after);
     const last = batch.at(-1);
     if (last === undefined) return;
     yield batch;
+    const others = turns();
+    if (others) await others;
     after = last.digest;
   }
 }

@@ -9,6 +9,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['reason'],
   ['limits.ts', 'refusal.ts', 'version.ts'],
   ['optional.ts'],
+  ['turns.ts'],
   ['telemetry.ts'],
   ['canonical'],
   ['durable'],

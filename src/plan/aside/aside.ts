@@ -1,4 +1,4 @@
-import { type Beside, startBeside } from '../../effect/beside.ts';
+import { Aside } from '../../effect/aside.ts';
 import { planLimits } from '../../limits.ts';
 import { Refusal } from '../../refusal.ts';
 import type { EditResult } from '../edit/apply.ts';
@@ -6,36 +6,24 @@ import type { Editor } from '../handler/handler.ts';
 import type { Onlooker } from '../preview/collect.ts';
 import type { AsideDone, AsideWork, ChangeLook } from './work.ts';
 
-/** What the helper tells: first that it runs, then the end of each work. */
-export type AsideTold =
-  | 'ready'
-  | { readonly done: AsideDone }
-  | { readonly refusal: Pick<Refusal, 'code' | 'message' | 'facts'> }
-  | { readonly fault: string };
-
-interface Asked {
-  readonly work: AsideWork;
-  readonly resolve: (done: AsideDone | Promise<AsideDone>) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /**
- * Parsers, searches and diffs that take long, in a process of their own: a service answers all others meanwhile. One work at a time, each with a
- * limit; where it takes longer, or more memory than there is, the process is ended and the plan refused. The command line has one caller
- * and does all of it itself.
+ * Parsers, searches and diffs that take long, in a process of their own: a service answers all others meanwhile. Each work has a limit; where
+ * it takes longer, or more memory than there is, the process is ended and the plan refused. The command line has one caller and does all of
+ * it itself.
  */
-export class Aside {
-  readonly #waiting: Asked[] = [];
-  readonly #limit_ms: number;
-  #child: Beside | null = null;
-  #at_work: Asked | null = null;
-  #timer: NodeJS.Timeout | undefined;
+export class PlanAside {
+  readonly #aside: Aside<AsideWork, AsideDone>;
   #is_served = false;
-  /** The helper cannot be started here. */
-  #is_absent = false;
 
   constructor(limit_ms: number = planLimits.aside_ms) {
-    this.#limit_ms = limit_ms;
+    this.#aside = new Aside({
+      program: [import.meta.url, 'process.ts', 'plan-aside.js'],
+      limit_ms,
+      ended: () => new Refusal('EDIT_COSTLY', 'It takes too long, or too much memory.'),
+      // Loaded late: the editors are large, and most processes need none.
+      here: async (work) => (await import('./work.ts')).doWork(work),
+      stays: true,
+    });
   }
 
   /** From here on this process answers callers who do not wait for each other. */
@@ -56,83 +44,11 @@ export class Aside {
 
   close(): void {
     this.#is_served = false;
-    this.#end();
-    for (const { reject } of this.#waiting.splice(0)) reject(new Error('The project was closed.'));
+    this.#aside.close();
   }
 
   #run(work: AsideWork): Promise<AsideDone> | null {
-    if (this.#is_absent || !isLong(work)) return null;
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ work, resolve, reject });
-      this.#next();
-    });
-  }
-
-  #next(): void {
-    if (this.#at_work !== null) return;
-    const asked = this.#waiting.shift() ?? null;
-    this.#at_work = asked;
-    if (asked !== null) this.#child ??= this.#start();
-    this.#keepAlive();
-    if (asked === null) return;
-    if (this.#child === null) {
-      this.#doHere();
-      return;
-    }
-    this.#timer = setTimeout(() => this.#end(), this.#limit_ms);
-    this.#child.send(asked.work, (error) => error && this.#end());
-  }
-
-  #take(): Asked | null {
-    clearTimeout(this.#timer);
-    const asked = this.#at_work;
-    this.#at_work = null;
-    return asked;
-  }
-
-  #hear(told: AsideTold): void {
-    if (told === 'ready') return;
-    const asked = this.#take();
-    if ('done' in told) asked?.resolve(told.done);
-    else if ('fault' in told) asked?.reject(new Error(told.fault));
-    else {
-      const { code, message, facts } = told.refusal;
-      asked?.reject(new Refusal(code, message, facts));
-    }
-    this.#next();
-  }
-
-  /** What was under way is refused: it took too long, or the process ran out of memory. */
-  #end(): void {
-    const child = this.#child;
-    this.#child = null;
-    child?.removeAllListeners();
-    child?.on('error', () => {});
-    child?.kill('SIGKILL');
-    this.#take()?.reject(new Refusal('EDIT_COSTLY', 'It takes too long, or too much memory.'));
-    this.#next();
-  }
-
-  #doHere(): void {
-    const asked = this.#take();
-    // Loaded late: the editors are large, and most processes need none.
-    asked?.resolve(import('./work.ts').then(({ doWork }) => doWork(asked.work)));
-    this.#next();
-  }
-
-  #start(): Beside | null {
-    const child = startBeside(import.meta.url, 'process.ts', 'plan-aside.js');
-    this.#is_absent = child === null;
-    child?.on('message', (told: AsideTold) => this.#hear(told));
-    for (const event of ['error', 'disconnect', 'exit']) child?.on(event, () => this.#end());
-    return child;
-  }
-
-  /** Node waits for it only while it works. */
-  #keepAlive(): void {
-    const act = this.#at_work === null ? 'unref' : 'ref';
-    this.#child?.[act]();
-    this.#child?.channel?.[act]();
+    return this.#aside.isAbsent || !isLong(work) ? null : this.#aside.run(work);
   }
 }
 

@@ -7,6 +7,7 @@ import { type Entry, GENESIS, leafHash, openWritten } from '../../ledger/entry.t
 import { append } from '../../ledger/merkle.ts';
 import { limits } from '../../limits.ts';
 import { refuse } from '../../refusal.ts';
+import { turnsOf } from '../../turns.ts';
 import { inEntry } from '../adopt.ts';
 import { type AgentRow, agentRows } from '../agent-tables.ts';
 import { type RowToWrite, rowToWrite } from '../decide.ts';
@@ -116,16 +117,21 @@ interface Opened {
 async function foldLedger(db: Connection, tenant: Tenant, takes_lost: boolean): Promise<Tip> {
   const loaded = loadedRowsOf(tenant.name);
   const verified = verifierOf(tenant.name, null);
+  const turns = turnsOf();
   let tip: Tip = { size: 0, last: GENESIS, at: null, frontier: [] };
   for (;;) {
     const batch = await nextEntries(db, tenant, tip.size);
     if (batch.length === 0) return tip;
-    const opened = batch.map((stored) => {
+    const all: Opened[] = [];
+    for (const stored of batch) {
+      // A service on a server answers others meanwhile: each of these verifies a signature.
+      const others = turns();
+      if (others) await others;
       const { opened, end } = openStored(tenant, stored, tip, verified);
       tip = end;
-      return opened;
-    });
-    await foldBatch(db, tenant, { loaded, takes_lost }, opened);
+      all.push(opened);
+    }
+    await foldBatch(db, tenant, { loaded, takes_lost }, all);
   }
 }
 

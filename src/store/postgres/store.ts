@@ -3,6 +3,7 @@ import { rememberedKeys } from '../../canonical/ed25519.ts';
 import { originFrom, verifierOf } from '../../fold/ledger.ts';
 import { mayEndRuns } from '../../gate/execution.ts';
 import { refuse } from '../../refusal.ts';
+import { turnsOf } from '../../turns.ts';
 import { allClaims, type CheckedCommit, checkCommit } from '../decide.ts';
 import { cutCommits, groupCommit } from '../group.ts';
 import { refOf } from '../loaded-rows.ts';
@@ -148,6 +149,7 @@ function storeOf(
   { clock, mode, busy_ms, origin: begun }: Required<PostgresOptions> & { readonly origin: string | null },
 ): Store {
   const read_only = mode === 'read';
+  const turns = turnsOf();
   const writer = sessionOf(connected, read_only ? undefined : first);
   const reader = sessionOf(() => connected({ access: 'read' }), read_only ? first : undefined);
   const chain = chainOf(writer, tenant, clock, busy_ms);
@@ -234,11 +236,11 @@ function storeOf(
         : read((db) => refuseObject(db, tenant, digest, bytes));
     },
     objectsLike: (beginning, limit) => read((db) => readObjectsLike(db, tenant, beginning, limit)),
-    objects: () => walkObjects((after) => read((db) => readObjects(db, tenant, after))),
+    objects: () => walkObjects((after) => read((db) => readObjects(db, tenant, after)), turns),
     tip: () => tip('tip'),
     look: (wanted) => read((db) => load(db, tenant, wanted)),
     entry,
-    entries: (from) => walkEntries((seq) => read((db) => readEntries(db, tenant, seq)), from),
+    entries: (from) => walkEntries((seq) => read((db) => readEntries(db, tenant, seq)), turns, from),
     entriesOf: (subject) => read((db) => readEntriesOf(db, tenant, subject)),
     entryPage: (page) => read((db) => readEntryPage(db, tenant, page)),
     adopt: async (moved) => {

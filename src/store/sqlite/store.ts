@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { rememberedKeys } from '../../canonical/ed25519.ts';
 import { originFrom, verifierOf } from '../../fold/ledger.ts';
 import { refuse } from '../../refusal.ts';
+import { turnsOf } from '../../turns.ts';
 import { openForeign } from '../adopt.ts';
 import { checkCommit } from '../decide.ts';
 import { cutCommits, groupCommit } from '../group.ts';
@@ -71,6 +72,13 @@ function storeOf(db: Database, path: string, tenant: Tenant, clock: () => Date, 
     if (closed) refuse('STORE_CLOSED');
     if (read_only) refuse('STORE_READ_ONLY', 'The store was opened to read.');
   };
+  const turns = turnsOf();
+  /** A file answers at once: who reads much of it lets others go on in between. */
+  const read = async <T>(act: () => T): Promise<T> => {
+    const others = turns();
+    if (others) await others;
+    return db.run(act);
+  };
   let begun: string | null = null;
   const origin = () => {
     begun ??= db.run(() => known.state('system', 'system'))?.origin ?? null;
@@ -92,28 +100,28 @@ function storeOf(db: Database, path: string, tenant: Tenant, clock: () => Date, 
       begun ??= originFrom(checked.events[0]!, tenant.name);
       return receipt;
     },
-    find: async (name, key) => db.run(() => known.state(name, key)),
-    all: async (name) => db.run(() => known.all(name)),
-    keys: async (name, beginning, limit) => db.run(() => readKeys(db, tenant, name, beginning, limit)),
-    page: async (name, page) => db.run(() => readPage(db, tenant, name, page)),
-    agentLedger: async (page) => db.run(() => readAgentLedger(db, tenant, page)),
-    agentCurrent: async (of) => db.run(() => readAgentCurrent(db, tenant, of)),
+    find: (name, key) => read(() => known.state(name, key)),
+    all: (name) => read(() => known.all(name)),
+    keys: (name, beginning, limit) => read(() => readKeys(db, tenant, name, beginning, limit)),
+    page: (name, page) => read(() => readPage(db, tenant, name, page)),
+    agentLedger: (page) => read(() => readAgentLedger(db, tenant, page)),
+    agentCurrent: (of) => read(() => readAgentCurrent(db, tenant, of)),
     system: async () =>
-      db.run(() => known.state('system', 'system')) ??
+      (await read(() => known.state('system', 'system'))) ??
       refuse('STORE_CORRUPT', 'The ledger does not begin with its initialisation.'),
-    object: async (digest) => db.run(() => readObject(db, tenant, digest)),
-    objectsLike: async (beginning, limit) => db.run(() => readObjectsLike(db, tenant, beginning, limit)),
-    objects: () => walkObjects(async (after) => db.run(() => readObjects(db, tenant, after))),
+    object: (digest) => read(() => readObject(db, tenant, digest)),
+    objectsLike: (beginning, limit) => read(() => readObjectsLike(db, tenant, beginning, limit)),
+    objects: () => walkObjects((after) => read(() => readObjects(db, tenant, after)), turns),
     written: () => db.run(known.written),
     tip: async () => {
       db.requireThere();
-      return db.run(known.tip);
+      return read(known.tip);
     },
-    look: async (wanted) => db.run(() => known.look(wanted)),
-    entry: async (seq) => db.run(() => readEntry(db, tenant, seq)),
-    entries: (from) => walkEntries(async (seq) => db.run(() => readEntries(db, tenant, seq)), from),
-    entriesOf: async (subject) => db.run(() => readEntriesOf(db, tenant, subject)),
-    entryPage: async (page) => db.run(() => readEntryPage(db, tenant, page)),
+    look: (wanted) => read(() => known.look(wanted)),
+    entry: (seq) => read(() => readEntry(db, tenant, seq)),
+    entries: (from) => walkEntries((seq) => read(() => readEntries(db, tenant, seq)), turns, from),
+    entriesOf: (subject) => read(() => readEntriesOf(db, tenant, subject)),
+    entryPage: (page) => read(() => readEntryPage(db, tenant, page)),
     adopt: async ({ entries = [], objects = null }) => {
       requireWritable();
       await group.answered();

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { planLimits } from '../../../src/limits.ts';
-import { Aside } from '../../../src/plan/aside/aside.ts';
+import { PlanAside } from '../../../src/plan/aside/aside.ts';
 import { applyEdit } from '../../../src/plan/edit/apply.ts';
 import { create, replace } from '../../plan/written.ts';
 import { call, service, session } from '../../serve/service.ts';
@@ -16,8 +16,8 @@ const update = { type: 'yaml_update', path: '$.k1.a', value: 1, create: false } 
 const work = (keys: number, operation = update) =>
   ({ kind: 'edit', path: 'a.yaml', bytes: Buffer.from(yaml(keys)), operation }) as const;
 
-function served(limit_ms?: number): Aside {
-  const aside = new Aside(limit_ms);
+function served(limit_ms?: number): PlanAside {
+  const aside = new PlanAside(limit_ms);
   onTestFinished(() => aside.close());
   aside.serve();
   return aside;
@@ -49,7 +49,7 @@ describe('an edit that takes long', () => {
   });
 
   it('is done here where it is short, and where no service runs', () => {
-    expect(new Aside().editor).toBeNull();
+    expect(new PlanAside().editor).toBeNull();
     expect(served().editor!(work(2))).toBeNull();
   });
 });
