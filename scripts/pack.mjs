@@ -1,5 +1,5 @@
 /**
- * `npm run pack`: writes keyturn-VERSION.tgz, for `npm publish keyturn-VERSION.tgz`. It packs a copy, in which the links of README are whole
+ * `npm run package`: writes keyturn-VERSION.tgz, for `npm publish keyturn-VERSION.tgz`. It packs a copy, in which the links of README are whole
  * addresses: on the page of a registry there are no files beside it. The tree stays as it is, whatever fails.
  */
 
@@ -42,7 +42,7 @@ export async function packInto(folder, { types = true, beforePacking = () => {} 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   if (process.argv.includes('--from-the-tree')) {
     console.error(
-      'README of the tree has links that no registry follows. Run: npm run pack, then npm publish FILE',
+      'README of the tree has links that no registry follows. Run: npm run package, then npm publish FILE',
     );
     process.exit(1);
   }
