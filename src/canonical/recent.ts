@@ -2,6 +2,8 @@
 export class Recent<K, V extends NonNullable<unknown>> {
   readonly #most: number;
   readonly #held = new Map<K, V>();
+  /** Stands before the oldest that is held: a new look from the front would pass all that was deleted there. */
+  readonly #oldest = this.#held.keys();
 
   constructor(most: number) {
     this.#most = most;
@@ -17,8 +19,7 @@ export class Recent<K, V extends NonNullable<unknown>> {
     this.#held.delete(key);
     this.#held.set(key, value);
     if (this.#held.size <= this.#most) return;
-    const [oldest] = this.#held.keys();
-    this.#held.delete(oldest!);
+    this.#held.delete(this.#oldest.next().value as K);
   }
 
   delete(key: K): void {

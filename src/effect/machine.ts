@@ -67,16 +67,38 @@ const NETWORK = [
 /** A kernel without keyrings has none. */
 const KEY_LISTS = ['/proc/keys', '/proc/key-users'];
 
+/** Everything is looked at when it is first asked for: without a sandbox, or without network, most of it is not. */
 export function inspectMachine(folders: readonly string[] = TRUSTED_FOLDERS): Machine {
+  const found = new Map<string, string | null>();
+  const program = (name: string) => {
+    const known = found.get(name);
+    if (known !== undefined) return known;
+    const path = findProgram(name, folders);
+    found.set(name, path);
+    return path;
+  };
   return {
-    bwrap: findProgram('bwrap', folders),
-    prlimit: findProgram('prlimit', folders),
-    flock: findProgram('flock', folders),
-    mkfifo: findProgram('mkfifo', folders),
-    setpriv: findProgram('setpriv', folders),
-    setsid: findProgram('setsid', folders),
-    proc: hasProc(),
-    // Looked at when they are asked for: without a sandbox, or without network, they are not.
+    get bwrap() {
+      return program('bwrap');
+    },
+    get prlimit() {
+      return program('prlimit');
+    },
+    get flock() {
+      return program('flock');
+    },
+    get mkfifo() {
+      return program('mkfifo');
+    },
+    get setpriv() {
+      return program('setpriv');
+    },
+    get setsid() {
+      return program('setsid');
+    },
+    get proc() {
+      return hasProc();
+    },
     get system() {
       return SYSTEM.flatMap(describeFolder);
     },

@@ -24,6 +24,9 @@ export type StarterReport =
 /** To start the helper costs as much as a few children: one command of a person runs fewer. */
 const BEFORE_HELPER = 4;
 
+/** Each fork copies the tables of the memory that the helper has touched, and each write after it the page: it keeps little, and has no threads for it. */
+const SMALL = ['--max-semi-space-size=1', '--single-threaded'];
+
 /**
  * Starts the children of one opened project. Node forks, and a fork takes the longer the more memory the process has; nothing else
  * happens meanwhile. So the children of a process that runs many are started by a helper, a small process that does nothing else.
@@ -70,7 +73,7 @@ export class Starter {
 /** Null where this installation has none: children are then started from here. */
 function startHelper(late_ms: number): Helper | null {
   const program = ownProgram(import.meta.url, 'starter-process.ts', 'starter-process.js');
-  return program && new Helper([...program.options, program.path], late_ms);
+  return program && new Helper([...SMALL, ...program.options, program.path], late_ms);
 }
 
 interface Waiting {

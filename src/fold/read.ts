@@ -14,12 +14,13 @@ import { History } from './history.ts';
 import { EntryReader, FoldedLedger, type HashedEntry, type VerifiedEntries } from './ledger.ts';
 import type { RowName, States } from './row.ts';
 
-/** What holds for every intent after `size` entries, the last of which has the hash `last`. */
+/** What holds for every intent after `size` entries, the last of which has the hash `last` and the time `at`. */
 export interface LedgerState {
   readonly system: System;
   readonly authorities: Authorities;
   readonly size: number;
   readonly last: Digest;
+  readonly at: string;
 }
 
 /** The same, with the state of what was asked about. */
@@ -106,7 +107,8 @@ export class ReadEntries {
   state(): LedgerState {
     const { size } = this;
     const system = this.#history.system(size);
-    return { system, authorities: this.#history.authorities(size), size, last: this.hash(size - 1) };
+    const authorities = this.#history.authorities(size);
+    return { system, authorities, size, last: this.hash(size - 1), at: this.#entry!.at };
   }
 
   /** The entries that have to be read again before this can be told. */

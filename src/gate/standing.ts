@@ -83,9 +83,27 @@ export function standingOf(state: IntentState, moment: Moment): Standing {
   const not_dispatched = notDispatched(state, moment);
   const not_run = not_granted ?? not_ordered ?? not_dispatched;
   const next = nextStep(approvals, { not_open, not_granted, not_ordered, not_dispatched });
-  const whys = { not_open, not_granted, not_ordered, not_dispatched, not_run };
-  const ordered_until = orderedUntil(state, approvals, moment);
-  return { ...approvals, state, freeze, capability, ordered_until, ...whys, next };
+  const is_usable = approvals.missing === 0 && isDue(state) && not_ordered === null;
+  const { counted, lapsed, approvers, missing, wanted, status_word } = approvals;
+  // Written member by member: V8 makes a hidden class for each object that begins with a spread.
+  return {
+    counted,
+    lapsed,
+    approvers,
+    missing,
+    wanted,
+    status_word,
+    state,
+    freeze,
+    capability,
+    ordered_until: is_usable && capability ? usableUntil(capability) : null,
+    not_open,
+    not_granted,
+    not_ordered,
+    not_dispatched,
+    not_run,
+    next,
+  };
 }
 
 type Why = Pick<Standing, 'not_open' | 'not_granted' | 'not_ordered' | 'not_dispatched'>;

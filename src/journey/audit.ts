@@ -15,7 +15,7 @@ import type { VerifiedLedger } from '../ledger/verify.ts';
 import { refuse } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
 import { contentsOf, exported } from './contents.ts';
-import type { Context, Proven } from './context.ts';
+import type { Context, ProvenAt } from './context.ts';
 import { StoredDecisions } from './decided.ts';
 import { withSigners } from './folded.ts';
 
@@ -202,24 +202,23 @@ async function objectsAbout(
  * The state of an intent as the entries tell it, found without an index: the attacker can write rows and has no key. The rows must
  * agree, because the commit that follows is judged by them.
  */
-export async function provenState(context: Context, intent_id: string): Promise<Proven | null> {
+export async function provenState(context: Context, intent_id: string): Promise<ProvenAt | null> {
   const { store, ledger, memory } = context;
   for (;;) {
     const told = await ledger.told('intent', intent_id);
     if (told === null) return null;
-    const { state, system, authorities, size, last } = told;
+    const { state, system, authorities, size, last, at } = told;
     if (state === null) refuse('INTENT_NOT_FOUND');
     const known = memory.proven;
     if (known?.intent_id === intent_id && known.last === last) return known.value;
-    const stored = [await store.find('intent', intent_id), await store.system()];
-    const stood_still = (await store.tip()).size === size;
+    const stored = await Promise.all([store.find('intent', intent_id), store.system()]);
     if (isSameJson([state, system], stored)) {
-      const value = { state, system, authorities };
-      if (stood_still) memory.proven = { intent_id, last, value };
+      const value = { state, system, authorities, end: { size, last, at } };
+      memory.proven = { intent_id, last, value };
       return value;
     }
     // Another process may have written between the two reads. Only what stood still can be compared.
-    if (stood_still) refuse('PROJECTION_DRIFT');
+    if ((await store.tip()).size === size) refuse('PROJECTION_DRIFT');
   }
 }
 

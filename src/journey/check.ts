@@ -6,7 +6,7 @@ import type { IntentState } from '../gate/state.ts';
 import type { System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import { refuse } from '../refusal.ts';
-import { authoritiesFor, type Context, namedIn } from './context.ts';
+import { authoritiesFor, type Context, type LedgerEnd, namedIn } from './context.ts';
 import { lackingOf } from './lacking.ts';
 import { isRunning } from './life.ts';
 
@@ -34,17 +34,18 @@ export async function momentFor(context: Context, state: IntentState | null): Pr
 
 export const NOBODY = { people: [], delegations: [] };
 
-/** What the standing of an intent depends on now, wherever keys and freezes were read from. */
+/** What the standing of an intent depends on now, wherever keys and freezes were read from. `end`: where the ledger ends, if it was just read. */
 export async function momentOf(
   context: Context,
   { freezes, set_back_at, control_keys }: System,
   authorities: Authorities,
+  end?: LedgerEnd,
 ): Promise<Moment> {
   const now = context.clock();
-  const tip = await context.store.tip();
-  await context.requireKeptHead(tip);
+  const known = end ?? (await context.store.tip());
+  await context.requireKeptHead(known);
   const { tenant } = context.store;
-  return { now, ledger_at: tip.at, tenant, freezes, set_back_at, control_keys, authorities };
+  return { now, ledger_at: known.at, tenant, freezes, set_back_at, control_keys, authorities };
 }
 
 /** A verdict that is a no, as a refusal. */

@@ -52,7 +52,7 @@ export interface Context {
   /** Why the last commit did not reach the disk; null where it did, or where a server may have room again. */
   readonly whyNotWritten: () => ReasonCode | null;
   /** Refuses a ledger that is shorter than what was kept of it, or goes another way. */
-  readonly requireKeptHead: (tip: Tip) => Promise<void>;
+  readonly requireKeptHead: (end: LedgerEnd) => Promise<void>;
   /** Refuses a clock that was set ahead since the last commit, where nothing else knows the time. */
   readonly requireSteadyClock: () => void;
   /** What an operator may see of it. */
@@ -148,7 +148,7 @@ export interface Context {
  * ends with the same entry; what was parsed is that of its own bytes for good.
  */
 export interface Memory {
-  proven: { readonly intent_id: string; readonly last: Digest; readonly value: Proven } | null;
+  proven: { readonly intent_id: string; readonly last: Digest; readonly value: ProvenAt } | null;
   /** By the digests of their bytes. */
   readonly asked: Recent<string, Asked>;
   readonly servers: ServerMemory;
@@ -179,6 +179,13 @@ export interface Proven {
   readonly system: System;
   readonly authorities: Authorities;
 }
+
+/** The same, and where the ledger ended when its entries said so. */
+export interface ProvenAt extends Proven {
+  readonly end: LedgerEnd;
+}
+
+export type LedgerEnd = Pick<Tip, 'size' | 'last' | 'at'>;
 
 /** What was frozen: the envelope, and the effect of the present attempt. Read from the bytes that the hash covers. */
 export interface Asked {

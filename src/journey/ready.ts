@@ -90,6 +90,7 @@ export async function askedToRun(
       context,
       proven?.system ?? (await context.store.system()),
       proven?.authorities ?? NOBODY,
+      proven?.end,
     )),
     dispatched: proven && (await provenDispatch(context, proven.state)),
   };

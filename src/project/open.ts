@@ -21,7 +21,7 @@ export interface OpenedLedger {
   readonly store: Store;
   readonly origin: string;
   /** Asked again before anything is decided: a store can be exchanged under a process that has it open. */
-  readonly requireKeptHead: (tip: Tip) => Promise<void>;
+  readonly requireKeptHead: (end: Pick<Tip, 'size' | 'last'>) => Promise<void>;
   /** CLOCK_AHEAD when the clock was set ahead since the last commit. */
   readonly requireSteadyClock: () => void;
 }

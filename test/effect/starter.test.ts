@@ -67,6 +67,12 @@ describe('a starter', () => {
     expect(await parentOf(starter)).toBe(helper);
   });
 
+  it('has a small helper: each fork of a large one takes longer', async () => {
+    const { helper } = await helped();
+    const flags = readFileSync(`/proc/${helper}/cmdline`, 'utf8').split('\0');
+    expect(flags).toEqual(expect.arrayContaining(['--max-semi-space-size=1', '--single-threaded']));
+  });
+
   it('tells what a child of its helper prints as it comes, all of it and nothing twice', async () => {
     const { starter } = await helped();
     const go = join(scratch(), 'go');
