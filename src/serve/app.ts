@@ -177,8 +177,7 @@ export function appOf(service: HttpService): Hono<Bound> {
   at(['POST'], '/v1/acts/finish', acting(finishTogether));
   at(['POST'], '/v1/executor/issue', async (request) => {
     requireOwnPage(request, site);
-    const executor = await executorCalling(request, keyturn);
-    service.quota.take(`executor:${executor}`);
+    const executor = await executorCalling(request, keyturn, service.quota.take);
     const asked = issueAsked.safeParse(await bodyOf(request));
     if (!asked.success) refuse('SHAPE_INVALID', 'An executor asks with {intent_id, hash, order_id}.');
     return answerWith(issueAnswer, await keyturn.host.issueFor(executor, asked.data));
@@ -243,15 +242,6 @@ function answerAsset({ path, type, text }: Asset): Response {
   return respond(text, 200, { 'content-type': type, ...kept });
 }
 
-async function calling(
-  { keyturn, sessions, site, is_local }: HttpService,
-  request: Request,
-): Promise<WebCaller> {
-  if (is_local) return { kind: 'session', name: null };
-  requireOwnPage(request, site);
-  return callerIn(request, keyturn, sessions);
-}
-
 /** A token, a key or a session can end while its caller waits. */
 async function stillCalling(service: HttpService, request: Request, caller: WebCaller): Promise<void> {
   if (!service.is_local) await requireStill(caller, request, service.keyturn, service.sessions);
@@ -265,10 +255,17 @@ const ANYTHING = z.unknown();
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** The same, for a request that counts against what this caller may ask. */
-async function counted(service: HttpService, request: Request): Promise<WebCaller> {
-  const caller = await calling(service, request);
-  service.quota.take(quotaNameOf(caller));
+/** Who asks. The request counts against what this caller may ask. */
+async function counted(
+  { keyturn, sessions, site, is_local, quota }: HttpService,
+  request: Request,
+): Promise<WebCaller> {
+  if (!is_local) {
+    requireOwnPage(request, site);
+    return callerIn(request, keyturn, sessions, quota.take);
+  }
+  const caller: WebCaller = { kind: 'session', name: null };
+  quota.take(quotaNameOf(caller));
   return caller;
 }
 
