@@ -8,7 +8,15 @@ import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { type ProtectedResource, RESOURCE_PATHS } from './access-token.ts';
 import { type ActCaller, answerAct } from './act.ts';
 import { type Lasting, markLasting } from './again.ts';
-import { answerProblem, answerTagged, answerWith, respond, responseOf, toldTagged } from './answer.ts';
+import {
+  answerProblem,
+  answerTagged,
+  answerWith,
+  bytesOf,
+  respond,
+  responseOf,
+  toldTagged,
+} from './answer.ts';
 import type { Asset } from './assets.ts';
 import { bodyOf } from './body.ts';
 import {
@@ -134,12 +142,13 @@ export function appOf(service: HttpService): Hono<Bound> {
     const cut = cutting(service, bound, 'events');
     return answerEvents({ keyturn, caller, shown, last_id, recheck, signal, cut, onEnd });
   });
-  at(['GET'], '/metrics', async (request) => {
-    await counted(service, request);
-    return respond(await service.measures(), 200, { 'content-type': METRICS_TYPE });
-  });
-  at(['GET'], '/openapi.json', async (request) => {
-    await counted(service, request);
+  const toCaller =
+    (answer: (request: Request, caller: WebCaller) => Promise<Response>) =>
+    (request: Request, bound: HttpBindings) =>
+      untilAnswered(service, request, bound, (caller) => answer(request, caller));
+  const measures = async () => respond(await service.measures(), 200, { 'content-type': METRICS_TYPE });
+  at(['GET'], '/metrics', toCaller(measures));
+  const describes = async (request: Request) => {
     const served = {
       assets: service.assets,
       has_login: service.login !== null,
@@ -148,7 +157,8 @@ export function appOf(service: HttpService): Hono<Bound> {
     const signed = [...vouches, ...TOGETHER_PATHS].map((one) => ({ ...one, shown: NO_TOKEN }));
     described ??= openApiOf(routes, [...steps, ...signed, ...otherPaths(served)]).then(deepFrozen);
     return answerTagged(ANYTHING, await described, request.headers.get('if-none-match'));
-  });
+  };
+  at(['GET'], '/openapi.json', toCaller(describes));
   for (const { path, type, text } of ENROL_FILES)
     at(['GET'], path, () => respond(text, 200, { 'content-type': type }));
   for (const { path, answer } of steps)
@@ -156,23 +166,19 @@ export function appOf(service: HttpService): Hono<Bound> {
       requireOwnPage(request, service.site);
       return answer(request);
     });
-  const acting = (answer: typeof drawTogether) => async (request: Request) => {
-    const calls = await counted(service, request);
-    const caller = actorOf(calls) ?? refuse('NOT_FOR_AGENTS');
-    requireNoKeyBeside(request);
-    const end = service.quota.begin(quotaNameOf(calls), 'request');
-    try {
-      return await answer(keyturn, acts, await bodyOf(request), caller);
-    } finally {
-      end();
-    }
-  };
-  for (const { path, answer } of vouches)
-    at(['POST'], path, async (request) => {
-      const calls = await counted(service, request);
+  const acting = (answer: typeof drawTogether) =>
+    toCaller(async (request, calls) => {
+      const caller = actorOf(calls) ?? refuse('NOT_FOR_AGENTS');
+      requireNoKeyBeside(request);
+      return answer(keyturn, acts, await bodyOf(request), caller);
+    });
+  for (const { path, answer } of vouches) {
+    const vouched = async (request: Request, calls: WebCaller) => {
       if (calls.kind === 'agent') refuse('NOT_FOR_AGENTS');
       return answer(await bodyOf(request), { name: calls.name }, opensFor(service, calls));
-    });
+    };
+    at(['POST'], path, toCaller(vouched));
+  }
   at(['POST'], '/v1/acts/draft', acting(drawTogether));
   at(['POST'], '/v1/acts/finish', acting(finishTogether));
   at(['POST'], '/v1/executor/issue', async (request) => {
@@ -212,8 +218,8 @@ export function appOf(service: HttpService): Hono<Bound> {
     // A HEAD would leave a stream without a reader.
     if (request.method === 'HEAD') refuse('METHOD_WRONG');
     if (request.method === 'GET') return streamMcp(asked);
-    const endRequest = untilRead(bound, service.quota.begin(quotaNameOf(caller), 'request'));
-    return answerMcp({ ...asked, endRequest }, await bodyOf(request));
+    const { hold, end } = service.quota.answering(quotaNameOf(caller));
+    return answerMcp({ ...asked, hold, endRequest: untilRead(bound, end) }, await bodyOf(request));
   });
   for (const route of routes)
     at(route.query() === null ? ['POST'] : ['GET', 'POST'], route.path, (request, bound) =>
@@ -267,6 +273,21 @@ async function counted(
   const caller: WebCaller = { kind: 'session', name: null };
   quota.take(quotaNameOf(caller));
   return caller;
+}
+
+/** The same for what is answered with one text. It counts until that was read: an answer that waits takes memory. */
+async function untilAnswered(
+  service: HttpService,
+  request: Request,
+  bound: HttpBindings,
+  answer: (caller: WebCaller) => Promise<Response>,
+): Promise<Response> {
+  const caller = await counted(service, request);
+  const { hold, end } = service.quota.answering(quotaNameOf(caller));
+  untilRead(bound, end);
+  const response = await answer(caller);
+  hold(bytesOf(response));
+  return response;
 }
 
 /** At /mcp, by an access token of the authorization server as well. */
@@ -366,17 +387,15 @@ async function answerVerb(
   request: Request,
   bound: HttpBindings,
 ): Promise<Response> {
+  if (route.is_streamed) {
+    const caller = await counted(service, request);
+    return streamVerb(caller, service, route, { request, cut: cutting(service, bound, null) });
+  }
   // Before the caller is looked up: what is revoked from here on is a change.
   const written = route.verb.lasts ? service.keyturn.host.written() : null;
-  const caller = await counted(service, request);
-  if (route.is_streamed)
-    return streamVerb(caller, service, route, { request, cut: cutting(service, bound, null) });
-  const end = service.quota.begin(quotaNameOf(caller), 'request');
-  try {
-    return await answerTo(caller, service, route, { request, written });
-  } finally {
-    end();
-  }
+  return untilAnswered(service, request, bound, (caller) =>
+    answerTo(caller, service, route, { request, written }),
+  );
 }
 
 /** As long as the reader takes it: it counts as a stream, and ends with its caller's right to it. */

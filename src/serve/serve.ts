@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
@@ -105,6 +105,7 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
   });
   for (const server of servers)
     server.on('request', (incoming, outgoing) => {
+      letGoUnread(incoming, outgoing);
       if (!again.answer(incoming, outgoing)) void anew(incoming, outgoing);
     });
   const near = getRequestListener(appOf({ ...service, is_local: true }).fetch);
@@ -243,6 +244,18 @@ function leaveRoom(servers: readonly Server[], { connections, connections_each }
     if (all > connections || count > connections_each) socket.destroy();
   };
   for (const server of servers) server.on('connection', take);
+}
+
+/** An answer that is not read takes memory, and a place among the requests of its caller. */
+export function letGoUnread(
+  { socket }: IncomingMessage,
+  outgoing: ServerResponse,
+  unread_ms: number = webLimits.unread_ms,
+): void {
+  // What has no answer yet may take its time.
+  outgoing.setTimeout(unread_ms, () => {
+    if (socket.writableLength > 0) socket.destroy();
+  });
 }
 
 /** A program of this machine has many addresses here. */
