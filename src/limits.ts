@@ -543,6 +543,8 @@ export const webLimits = {
   keep_alive_ms: 5_000,
   slow_look_ms: 2_000,
   headers_bytes: 16 * KiB,
+  /** A body before it is known who sends it: all connections can hold one at a time. What a passkey answers has some KiB. */
+  unproven_body_bytes: 64 * KiB,
   /** A connection of which nothing was read for so long, while an answer waits in it, is closed. */
   unread_ms: 60_000,
   /** Of answers that one caller was given and has not read. The largest one has some 48 MiB: what a tool printed, as JSON. */

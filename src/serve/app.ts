@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { deepFrozen } from '../canonical/frozen.ts';
 import type { JsonObject } from '../canonical/json.ts';
 import { issueAnswer, issueAsked, type Keyturn, type Served } from '../keyturn.ts';
+import { webLimits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { type ProtectedResource, RESOURCE_PATHS } from './access-token.ts';
 import { type ActCaller, answerAct } from './act.ts';
@@ -320,7 +321,7 @@ async function nameByAccess({ access, keyturn }: HttpService, { headers }: Reque
 async function openSession(service: HttpService, request: Request): Promise<Response> {
   const { sessions, site } = service;
   requireOwnPage(request, site);
-  const asked = sessionAsked.safeParse(await bodyOf(request));
+  const asked = sessionAsked.safeParse(await bodyOf(request, webLimits.unproven_body_bytes));
   if (!asked.success)
     refuse('SHAPE_INVALID', 'A session is opened with {link}, or with {} that a human signed.');
   const { link } = asked.data;

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIPv6, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Executed, Keyturn } from '../keyturn.ts';
@@ -258,9 +258,17 @@ export function letGoUnread(
   });
 }
 
-/** A program of this machine has many addresses here. */
-const ownerOf = (address: string): string =>
-  /^(::ffff:)?127\./.test(address) || address === '::1' ? 'loopback' : address;
+/** Who has an address. A program of this machine has many of them here, and a network of IPv6 is given to one machine as a whole. */
+export function ownerOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=[0-9.]+$)/, '').replace(/%.*$/, '');
+  if (plain === '::1' || plain.startsWith('127.')) return 'loopback';
+  if (!isIPv6(plain)) return plain;
+  const [before = '', after] = plain.split('::');
+  const groups = (text = '') => text.split(':').filter((one) => one !== '');
+  const [front, back] = [groups(before), groups(after)];
+  const between = after === undefined ? 0 : 8 - front.length - back.length;
+  return `${[...front, ...Array(between).fill('0'), ...back].slice(0, 4).join(':')}::/64`;
+}
 
 /** Who sends slowly is let go: a few connections must not keep all others out. */
 const SLOW = {

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { callerQuotaOf } from '../../src/serve/quota.ts';
-import { letGoUnread, listen } from '../../src/serve/serve.ts';
+import { letGoUnread, listen, ownerOf } from '../../src/serve/serve.ts';
 import { authority } from '../journey/authority.ts';
 import { headersOf, STATELESS_META } from '../mcp/stage.ts';
 import { accepted, mcpProject, SERVERS } from '../mcp-call/servers.ts';
@@ -81,6 +81,23 @@ describe('a service', () => {
     expect(await answered({ connections: 3, connections_each: 100 })).toEqual([yes, yes, yes, no]);
     expect(await answered({ connections: 100, connections_each: 2 })).toEqual([yes, yes, no, no]);
   }, 100_000);
+
+  it('takes a network of IPv6 for one machine: each of them has more addresses than there are connections', () => {
+    const rows = [
+      ['127.0.0.1', 'loopback'],
+      ['::ffff:127.0.0.7', 'loopback'],
+      ['::1', 'loopback'],
+      ['192.0.2.7', '192.0.2.7'],
+      ['::ffff:192.0.2.7', '192.0.2.7'],
+      ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+      ['2001:db8:1:2::7', '2001:db8:1:2::/64'],
+      ['2001:db8::7', '2001:db8:0:0::/64'],
+      ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+      ['::2', '0:0:0:0::/64'],
+      ['', ''],
+    ] as const;
+    for (const [address, owner] of rows) expect(ownerOf(address), address).toBe(owner);
+  });
 
   it('lets go of a caller who sends its headers or its body a byte at a time', async () => {
     const s = await service();
