@@ -119,7 +119,7 @@ describe('who asks for the same again', () => {
     const about = {
       who: 'agent:bot',
       entry_point: 'intents.get',
-      written: keyturn.host.written(),
+      written: keyturn.host.written()!,
       from,
       until,
     };
