@@ -27,7 +27,7 @@ const BARE: Headers = { ...SECURITY, ...KEPT_NOWHERE };
 const lengths = new WeakMap<Response, number>();
 
 /** What an answer takes while it is not read. One that is a stream is made as it is read. */
-export function bytesOf(response: Response): number {
+export function answerBytesOf(response: Response): number {
   return lengths.get(response) ?? 0;
 }
 

@@ -10,10 +10,10 @@ import { type ProtectedResource, RESOURCE_PATHS } from './access-token.ts';
 import { type ActCaller, answerAct } from './act.ts';
 import { type Lasting, markLasting } from './again.ts';
 import {
+  answerBytesOf,
   answerProblem,
   answerTagged,
   answerWith,
-  bytesOf,
   respond,
   responseOf,
   toldTagged,
@@ -40,6 +40,7 @@ import { vouching } from './enrolments.ts';
 import { answerEvents } from './events.ts';
 import { cutting, type Flow, untilRead } from './flow.ts';
 import { requireHost, requireOwnPage, type Site } from './guard.ts';
+import { requireNoKeyBeside, withIdempotencyKey } from './idempotency-key.ts';
 import { CALLBACK, type Login } from './login.ts';
 import type { GoingCalls } from './mcp.ts';
 import type { Metrics } from './metrics.ts';
@@ -287,7 +288,7 @@ async function untilAnswered(
   const { hold, end } = service.quota.answering(quotaNameOf(caller));
   untilRead(bound, end);
   const response = await answer(caller);
-  hold(bytesOf(response));
+  hold(answerBytesOf(response));
   return response;
 }
 
@@ -495,21 +496,4 @@ function isAct(body: JsonObject): boolean {
 function requireNoneOf(here: readonly string[], asked: JsonObject): void {
   const member = here.find((one) => Object.hasOwn(asked, one));
   if (member !== undefined) refuse('SHAPE_INVALID', `No request has the member "${member}".`);
-}
-
-/** Of an act only what is signed counts, and a header is not: passed over, it would let the same be done twice. */
-function requireNoKeyBeside({ headers }: Request): void {
-  if (headers.has('idempotency-key'))
-    refuse('SHAPE_INVALID', 'An act takes no Idempotency-Key: its request has idempotency_key.');
-}
-
-/** The header is the member of the request that has the same meaning, for every verb that has it. */
-function withIdempotencyKey({ members }: Route, { headers }: Request, body: JsonObject): JsonObject {
-  const key = headers.get('idempotency-key');
-  if (key === null) return body;
-  if (!Object.hasOwn(members(), 'idempotency_key'))
-    refuse('SHAPE_INVALID', 'This request takes no Idempotency-Key.');
-  if (Object.hasOwn(body, 'idempotency_key') && body.idempotency_key !== key)
-    refuse('SHAPE_INVALID', 'The header Idempotency-Key and idempotency_key differ.');
-  return { ...body, idempotency_key: key };
 }

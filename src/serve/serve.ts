@@ -231,7 +231,7 @@ function leaveRoom(servers: readonly Server[], { connections, connections_each }
   const open = new Map<string, number>();
   let all = 0;
   const take = (socket: Socket) => {
-    const from = ownerOf(socket.remoteAddress ?? '');
+    const from = connectionOwner(socket.remoteAddress ?? '');
     const count = (open.get(from) ?? 0) + 1;
     open.set(from, count);
     all += 1;
@@ -259,7 +259,7 @@ export function letGoUnread(
 }
 
 /** Who has an address. A program of this machine has many of them here, and a network of IPv6 is given to one machine as a whole. */
-export function ownerOf(address: string): string {
+export function connectionOwner(address: string): string {
   const plain = address.replace(/^::ffff:(?=[0-9.]+$)/, '').replace(/%.*$/, '');
   if (plain === '::1' || plain.startsWith('127.')) return 'loopback';
   if (!isIPv6(plain)) return plain;

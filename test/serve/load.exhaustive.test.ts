@@ -3,10 +3,11 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { callerQuotaOf } from '../../src/serve/quota.ts';
-import { letGoUnread, listen, ownerOf } from '../../src/serve/serve.ts';
+import { connectionOwner, letGoUnread, listen } from '../../src/serve/serve.ts';
 import { authority } from '../journey/authority.ts';
 import { headersOf, STATELESS_META } from '../mcp/stage.ts';
 import { accepted, mcpProject, SERVERS } from '../mcp-call/servers.ts';
+import { elapsed } from '../support/processes.ts';
 import { project, ready } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { heard } from './raw.ts';
@@ -96,7 +97,7 @@ describe('a service', () => {
       ['::2', '0:0:0:0::/64'],
       ['', ''],
     ] as const;
-    for (const [address, owner] of rows) expect(ownerOf(address), address).toBe(owner);
+    for (const [address, owner] of rows) expect(connectionOwner(address), address).toBe(owner);
   });
 
   it('lets go of a caller who sends its headers or its body a byte at a time', async () => {
@@ -295,7 +296,10 @@ describe('an answer that is not read', () => {
       server.on('request', (incoming, outgoing) => {
         letGoUnread(incoming, outgoing, 100);
         if (incoming.url === '/much') outgoing.end(Buffer.alloc(64 * 1024 * 1024));
-        else setTimeout(() => outgoing.end('late'), 500);
+        else
+          void elapsed(500, 'the answer is made for longer than one may be left unread').then(() =>
+            outgoing.end('late'),
+          );
       });
     const [socket] = await opened(`http://localhost:${port}`, 1);
     const over = new Promise((done) =>
