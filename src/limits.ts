@@ -547,6 +547,12 @@ export const webLimits = {
   keep_alive_ms: 5_000,
   slow_look_ms: 2_000,
   headers_bytes: 16 * KiB,
+  /** A body before it is known who sends it: all connections can hold one at a time. What a passkey answers has some KiB. */
+  unproven_body_bytes: 64 * KiB,
+  /** A connection of which nothing was read for so long, while an answer waits in it, is closed. */
+  unread_ms: 60_000,
+  /** Of answers that one caller was given and has not read. The largest one has some 48 MiB: what a tool printed, as JSON. */
+  unread_bytes: 64 * MiB,
 } as const;
 
 /** How long a PostgreSQL server is waited for, each with its reason. */
@@ -960,6 +966,8 @@ export const cliLimits = {
   answer_ms: 60_000,
   /** What a human signed may take long: a rollback puts files back, and a step of a conversation runs. */
   finish_ms: 15 * 60_000,
+  /** Of one answer of a service. The largest one has some 48 MiB: what a tool printed, as JSON. */
+  answer_bytes: 128 * MiB,
   /** How long `mcp` waits for the service to say where it is, and how long that is remembered: it can be started, or stopped, at any time. */
   address_ms: 1_000,
   address_kept_ms: 5_000,

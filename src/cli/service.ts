@@ -36,7 +36,7 @@ export function askingAt(
   signer: RequestSigner | null = null,
   answer_ms: number = cliLimits.answer_ms,
 ): Asking {
-  const asking = asker(address, shown, signer);
+  const asking = asker(address, shown, signer, readJson);
   const timed = <T>(ask: (options: CallOptions) => Promise<T>, { signal }: CallOptions, most = answer_ms) =>
     ask({ signal: signal ?? AbortSignal.timeout(most) }).catch((error: unknown) => {
       throw signal?.aborted && error === signal.reason ? error : refusalOf(address, error);
@@ -50,6 +50,19 @@ export function askingAt(
     open: (asked, options) => timed((all) => asking.open(asked, all), options),
     end: (options) => timed((all) => asking.end(all), options),
   };
+}
+
+/** A service that lies could answer without an end, and little that is compressed can be much. */
+function readJson({ body }: Response): Promise<unknown> {
+  let bytes = 0;
+  const limited = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (part, to) => {
+      bytes += part.length;
+      if (bytes <= cliLimits.answer_bytes) to.enqueue(part);
+      else to.error(new Error('it answers with more than any answer has'));
+    },
+  });
+  return new Response(body?.pipeThrough(limited)).json();
 }
 
 /** What breaks off is refused as what was not answered is. */

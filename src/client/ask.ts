@@ -46,10 +46,16 @@ export interface Asking {
   end(options: CallOptions): Promise<void>;
 }
 
+/** How the JSON of an answer is read. */
+export type ReadJson = (response: Response) => Promise<unknown>;
+
+const READ: ReadJson = (response) => response.json();
+
 export function asker(
   address: string,
   shown: Readonly<Record<string, string>>,
   signer: RequestSigner | null = null,
+  read: ReadJson = READ,
 ): Asking {
   const base = address.replace(/\/+$/, '');
   const send = async (path: string, request: object, { signal, poll_s }: CallOptions) => {
@@ -70,10 +76,10 @@ export function asker(
   };
   return {
     ask: (path, request, options) =>
-      askedAgain(async () => answerIn(await send(path, request, options)), options.signal),
+      askedAgain(async () => answerIn(await send(path, request, options), read), options.signal),
     open: async (asked, options) => {
       const response = await send('/v1/session', asked, options);
-      const { page, expires_at } = (await answerIn(response)) as Omit<OpenedSession, 'cookie'>;
+      const { page, expires_at } = (await answerIn(response, read)) as Omit<OpenedSession, 'cookie'>;
       const cookies = response.headers.getSetCookie().map((one) => one.split(';', 1)[0]);
       return { cookie: cookies.join('; '), page, expires_at };
     },
@@ -85,17 +91,17 @@ export function asker(
         ...(signal && { signal }),
       } as const;
       const response = await fetch(`${base}/v1/session`, asked);
-      if (response.status !== 204) await answerIn(response);
+      if (response.status !== 204) await answerIn(response, read);
     },
   };
 }
 
-export async function answerIn(response: Response): Promise<unknown> {
+export async function answerIn(response: Response, read: ReadJson = READ): Promise<unknown> {
   const type = response.headers.get('content-type') ?? '';
-  if (response.ok && /^application\/json\b/.test(type)) return response.json();
+  if (response.ok && /^application\/json\b/.test(type)) return read(response);
   if (response.ok && /^application\/jsonl\b/.test(type)) return response.body;
   if (!response.ok && /^application\/problem\+json\b/.test(type))
-    throw new ServiceRefusal((await response.json()) as Problem);
+    throw new ServiceRefusal((await read(response)) as Problem);
   await response.body?.cancel();
   throw new Error(`What answered at ${response.url} is no Keyturn service: ${response.status} ${type}`);
 }

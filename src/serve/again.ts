@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Keyturn } from '../keyturn.ts';
 import { limits } from '../limits.ts';
 import type { WebAnswer } from './answer.ts';
+import { untilRead } from './flow.ts';
 import type { Metrics } from './metrics.ts';
-import type { CallerQuota } from './quota.ts';
+import type { Answering, CallerQuota } from './quota.ts';
 
 /** An answer that the same request gets again while nothing was written and its time is not over. */
 export interface Lasting {
@@ -39,16 +40,20 @@ export function againOf(
   const kept = new Map<string, Lasting>();
   // Every header counts, so whatever was asked of them before holds now.
   const keyOf = ({ url, rawHeaders }: IncomingMessage) => `${url}\n${rawHeaders.join('\n')}`;
-  const holds = ({ written, from, until, who }: Lasting) => {
+  /** Begins to answer what lasts; null where it is made anew. Whatever stands against it is told there. */
+  const begun = ({ told, written, from, until, who }: Lasting): Answering | null => {
     const now = keyturn.host.now();
-    if (now < from || now >= until) return false;
+    if (now < from || now >= until) return null;
+    let answering: Answering | null = null;
     try {
-      if (keyturn.host.written() !== written) return false;
+      if (keyturn.host.written() !== written) return null;
+      answering = quota.answering(who);
+      answering.hold(Number(told.headers['content-length'] ?? 0));
       quota.take(who);
-      return true;
+      return answering;
     } catch {
-      // Whatever it is, it is told where the answer is made anew.
-      return false;
+      answering?.end();
+      return null;
     }
   };
   return {
@@ -57,10 +62,12 @@ export function againOf(
       const from_ms = performance.now();
       const found = kept.get(keyOf(incoming));
       if (found === undefined) return false;
-      if (!holds(found)) {
+      const answering = begun(found);
+      if (answering === null) {
         kept.clear();
         return false;
       }
+      untilRead({ incoming, outgoing }, answering.end);
       const { entry_point, told } = found;
       const { status, headers, text } = told;
       outgoing.writeHead(status, headers);

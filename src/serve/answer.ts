@@ -23,8 +23,22 @@ type Headers = Readonly<Record<string, string>>;
 
 const BARE: Headers = { ...SECURITY, ...KEPT_NOWHERE };
 
+/** How long the text of an answer is. */
+const lengths = new WeakMap<Response, number>();
+
+/** What an answer takes while it is not read. One that is a stream is made as it is read. */
+export function answerBytesOf(response: Response): number {
+  return lengths.get(response) ?? 0;
+}
+
+function made(body: string | ReadableStream | null, init: ResponseInit): Response {
+  const response = new Response(body, init);
+  if (typeof body === 'string') lengths.set(response, Buffer.byteLength(body));
+  return response;
+}
+
 export function respond(body: string | ReadableStream | null, status: number, headers: Headers): Response {
-  return new Response(body, { status, headers: { ...BARE, ...headers } });
+  return made(body, { status, headers: { ...BARE, ...headers } });
 }
 
 /** The one way an answer leaves: what its schema does not describe is not told. */
@@ -63,7 +77,7 @@ export function toldTagged(schema: z.ZodType, value: unknown, known: string | nu
 }
 
 export function responseOf({ status, text, headers }: WebAnswer): Response {
-  return new Response(text, { status, headers });
+  return made(text, { status, headers });
 }
 
 function taggedOf(schema: z.ZodType, value: unknown): Tagged {

@@ -4,11 +4,20 @@ import * as z from 'zod';
 import { deepFrozen } from '../canonical/frozen.ts';
 import type { JsonObject } from '../canonical/json.ts';
 import { issueAnswer, issueAsked, type Keyturn, type Served } from '../keyturn.ts';
+import { webLimits } from '../limits.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { type ProtectedResource, RESOURCE_PATHS } from './access-token.ts';
 import { type ActCaller, answerAct } from './act.ts';
 import { type Lasting, markLasting } from './again.ts';
-import { answerProblem, answerTagged, answerWith, respond, responseOf, toldTagged } from './answer.ts';
+import {
+  answerBytesOf,
+  answerProblem,
+  answerTagged,
+  answerWith,
+  respond,
+  responseOf,
+  toldTagged,
+} from './answer.ts';
 import type { Asset } from './assets.ts';
 import { bodyOf } from './body.ts';
 import {
@@ -31,6 +40,7 @@ import { vouching } from './enrolments.ts';
 import { answerEvents } from './events.ts';
 import { cutting, type Flow, untilRead } from './flow.ts';
 import { requireHost, requireOwnPage, type Site } from './guard.ts';
+import { requireNoKeyBeside, withIdempotencyKey } from './idempotency-key.ts';
 import { CALLBACK, type Login } from './login.ts';
 import type { GoingCalls } from './mcp.ts';
 import type { Metrics } from './metrics.ts';
@@ -134,12 +144,13 @@ export function appOf(service: HttpService): Hono<Bound> {
     const cut = cutting(service, bound, 'events');
     return answerEvents({ keyturn, caller, shown, last_id, recheck, signal, cut, onEnd });
   });
-  at(['GET'], '/metrics', async (request) => {
-    await counted(service, request);
-    return respond(await service.measures(), 200, { 'content-type': METRICS_TYPE });
-  });
-  at(['GET'], '/openapi.json', async (request) => {
-    await counted(service, request);
+  const toCaller =
+    (answer: (request: Request, caller: WebCaller) => Promise<Response>) =>
+    (request: Request, bound: HttpBindings) =>
+      untilAnswered(service, request, bound, (caller) => answer(request, caller));
+  const measures = async () => respond(await service.measures(), 200, { 'content-type': METRICS_TYPE });
+  at(['GET'], '/metrics', toCaller(measures));
+  const describes = async (request: Request) => {
     const served = {
       assets: service.assets,
       has_login: service.login !== null,
@@ -148,7 +159,8 @@ export function appOf(service: HttpService): Hono<Bound> {
     const signed = [...vouches, ...TOGETHER_PATHS].map((one) => ({ ...one, shown: NO_TOKEN }));
     described ??= openApiOf(routes, [...steps, ...signed, ...otherPaths(served)]).then(deepFrozen);
     return answerTagged(ANYTHING, await described, request.headers.get('if-none-match'));
-  });
+  };
+  at(['GET'], '/openapi.json', toCaller(describes));
   for (const { path, type, text } of ENROL_FILES)
     at(['GET'], path, () => respond(text, 200, { 'content-type': type }));
   for (const { path, answer } of steps)
@@ -156,29 +168,24 @@ export function appOf(service: HttpService): Hono<Bound> {
       requireOwnPage(request, service.site);
       return answer(request);
     });
-  const acting = (answer: typeof drawTogether) => async (request: Request) => {
-    const calls = await counted(service, request);
-    const caller = actorOf(calls) ?? refuse('NOT_FOR_AGENTS');
-    requireNoKeyBeside(request);
-    const end = service.quota.begin(quotaNameOf(calls), 'request');
-    try {
-      return await answer(keyturn, acts, await bodyOf(request), caller);
-    } finally {
-      end();
-    }
-  };
-  for (const { path, answer } of vouches)
-    at(['POST'], path, async (request) => {
-      const calls = await counted(service, request);
+  const acting = (answer: typeof drawTogether) =>
+    toCaller(async (request, calls) => {
+      const caller = actorOf(calls) ?? refuse('NOT_FOR_AGENTS');
+      requireNoKeyBeside(request);
+      return answer(keyturn, acts, await bodyOf(request), caller);
+    });
+  for (const { path, answer } of vouches) {
+    const vouched = async (request: Request, calls: WebCaller) => {
       if (calls.kind === 'agent') refuse('NOT_FOR_AGENTS');
       return answer(await bodyOf(request), { name: calls.name }, opensFor(service, calls));
-    });
+    };
+    at(['POST'], path, toCaller(vouched));
+  }
   at(['POST'], '/v1/acts/draft', acting(drawTogether));
   at(['POST'], '/v1/acts/finish', acting(finishTogether));
   at(['POST'], '/v1/executor/issue', async (request) => {
     requireOwnPage(request, site);
-    const executor = await executorCalling(request, keyturn);
-    service.quota.take(`executor:${executor}`);
+    const executor = await executorCalling(request, keyturn, service.quota.take);
     const asked = issueAsked.safeParse(await bodyOf(request));
     if (!asked.success) refuse('SHAPE_INVALID', 'An executor asks with {intent_id, hash, order_id}.');
     return answerWith(issueAnswer, await keyturn.host.issueFor(executor, asked.data));
@@ -213,8 +220,8 @@ export function appOf(service: HttpService): Hono<Bound> {
     // A HEAD would leave a stream without a reader.
     if (request.method === 'HEAD') refuse('METHOD_WRONG');
     if (request.method === 'GET') return streamMcp(asked);
-    const endRequest = untilRead(bound, service.quota.begin(quotaNameOf(caller), 'request'));
-    return answerMcp({ ...asked, endRequest }, await bodyOf(request));
+    const { hold, end } = service.quota.answering(quotaNameOf(caller));
+    return answerMcp({ ...asked, hold, endRequest: untilRead(bound, end) }, await bodyOf(request));
   });
   for (const route of routes)
     at(route.query() === null ? ['POST'] : ['GET', 'POST'], route.path, (request, bound) =>
@@ -243,15 +250,6 @@ function answerAsset({ path, type, text }: Asset): Response {
   return respond(text, 200, { 'content-type': type, ...kept });
 }
 
-async function calling(
-  { keyturn, sessions, site, is_local }: HttpService,
-  request: Request,
-): Promise<WebCaller> {
-  if (is_local) return { kind: 'session', name: null };
-  requireOwnPage(request, site);
-  return callerIn(request, keyturn, sessions);
-}
-
 /** A token, a key or a session can end while its caller waits. */
 async function stillCalling(service: HttpService, request: Request, caller: WebCaller): Promise<void> {
   if (!service.is_local) await requireStill(caller, request, service.keyturn, service.sessions);
@@ -265,11 +263,33 @@ const ANYTHING = z.unknown();
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** The same, for a request that counts against what this caller may ask. */
-async function counted(service: HttpService, request: Request): Promise<WebCaller> {
-  const caller = await calling(service, request);
-  service.quota.take(quotaNameOf(caller));
+/** Who asks. The request counts against what this caller may ask. */
+async function counted(
+  { keyturn, sessions, site, is_local, quota }: HttpService,
+  request: Request,
+): Promise<WebCaller> {
+  if (!is_local) {
+    requireOwnPage(request, site);
+    return callerIn(request, keyturn, sessions, quota.take);
+  }
+  const caller: WebCaller = { kind: 'session', name: null };
+  quota.take(quotaNameOf(caller));
   return caller;
+}
+
+/** The same for what is answered with one text. It counts until that was read: an answer that waits takes memory. */
+async function untilAnswered(
+  service: HttpService,
+  request: Request,
+  bound: HttpBindings,
+  answer: (caller: WebCaller) => Promise<Response>,
+): Promise<Response> {
+  const caller = await counted(service, request);
+  const { hold, end } = service.quota.answering(quotaNameOf(caller));
+  untilRead(bound, end);
+  const response = await answer(caller);
+  hold(answerBytesOf(response));
+  return response;
 }
 
 /** At /mcp, by an access token of the authorization server as well. */
@@ -302,7 +322,7 @@ async function nameByAccess({ access, keyturn }: HttpService, { headers }: Reque
 async function openSession(service: HttpService, request: Request): Promise<Response> {
   const { sessions, site } = service;
   requireOwnPage(request, site);
-  const asked = sessionAsked.safeParse(await bodyOf(request));
+  const asked = sessionAsked.safeParse(await bodyOf(request, webLimits.unproven_body_bytes));
   if (!asked.success)
     refuse('SHAPE_INVALID', 'A session is opened with {link}, or with {} that a human signed.');
   const { link } = asked.data;
@@ -369,17 +389,15 @@ async function answerVerb(
   request: Request,
   bound: HttpBindings,
 ): Promise<Response> {
+  if (route.is_streamed) {
+    const caller = await counted(service, request);
+    return streamVerb(caller, service, route, { request, cut: cutting(service, bound, null) });
+  }
   // Before the caller is looked up: what is revoked from here on is a change.
   const written = route.verb.lasts ? service.keyturn.host.written() : null;
-  const caller = await counted(service, request);
-  if (route.is_streamed)
-    return streamVerb(caller, service, route, { request, cut: cutting(service, bound, null) });
-  const end = service.quota.begin(quotaNameOf(caller), 'request');
-  try {
-    return await answerTo(caller, service, route, { request, written });
-  } finally {
-    end();
-  }
+  return untilAnswered(service, request, bound, (caller) =>
+    answerTo(caller, service, route, { request, written }),
+  );
 }
 
 /** As long as the reader takes it: it counts as a stream, and ends with its caller's right to it. */
@@ -478,21 +496,4 @@ function isAct(body: JsonObject): boolean {
 function requireNoneOf(here: readonly string[], asked: JsonObject): void {
   const member = here.find((one) => Object.hasOwn(asked, one));
   if (member !== undefined) refuse('SHAPE_INVALID', `No request has the member "${member}".`);
-}
-
-/** Of an act only what is signed counts, and a header is not: passed over, it would let the same be done twice. */
-function requireNoKeyBeside({ headers }: Request): void {
-  if (headers.has('idempotency-key'))
-    refuse('SHAPE_INVALID', 'An act takes no Idempotency-Key: its request has idempotency_key.');
-}
-
-/** The header is the member of the request that has the same meaning, for every verb that has it. */
-function withIdempotencyKey({ members }: Route, { headers }: Request, body: JsonObject): JsonObject {
-  const key = headers.get('idempotency-key');
-  if (key === null) return body;
-  if (!Object.hasOwn(members(), 'idempotency_key'))
-    refuse('SHAPE_INVALID', 'This request takes no Idempotency-Key.');
-  if (Object.hasOwn(body, 'idempotency_key') && body.idempotency_key !== key)
-    refuse('SHAPE_INVALID', 'The header Idempotency-Key and idempotency_key differ.');
-  return { ...body, idempotency_key: key };
 }

@@ -25,15 +25,31 @@ export type WebCaller =
 export const COOKIE = 'keyturn_session';
 export const PAGE_HEADER = 'keyturn-page';
 
+/** Refuses a request of a caller who asks too often, under the name that they are counted by. */
+export type Count = (who: string) => void;
+
 /** Nothing is answered to a caller who shows nothing. What is shown and does not hold is not passed over for something else. */
-export async function callerIn(request: Request, keyturn: Keyturn, sessions: Sessions): Promise<WebCaller> {
-  const { headers, method } = request;
-  const authorization = headers.get('authorization');
+export async function callerIn(
+  request: Request,
+  keyturn: Keyturn,
+  sessions: Sessions,
+  count: Count,
+): Promise<WebCaller> {
   const signature = messageSignatureIn(request);
   if (signature !== null) {
-    if (authorization !== null) refuse('MESSAGE_SIGNATURE_INVALID', 'A signed request shows no token.');
-    return signerOf(request, signature, keyturn);
+    if (request.headers.has('authorization'))
+      refuse('MESSAGE_SIGNATURE_INVALID', 'A signed request shows no token.');
+    return signerOf(request, signature, keyturn, count);
   }
+  const caller = await bearerOf(request, keyturn, sessions);
+  count(quotaNameOf(caller));
+  return caller;
+}
+
+/** Who shows a secret, which holds for many requests. */
+async function bearerOf(request: Request, keyturn: Keyturn, sessions: Sessions): Promise<WebCaller> {
+  const { headers, method } = request;
+  const authorization = headers.get('authorization');
   if (authorization !== null) {
     const [, token = ''] = /^Bearer ([!-~]{1,256})$/i.exec(authorization) ?? [];
     return {
@@ -63,7 +79,7 @@ export async function requireStill(
   sessions: Sessions,
 ): Promise<void> {
   if (caller.kind === 'session' || caller.key === null) {
-    await callerIn(request, keyturn, sessions);
+    await bearerOf(request, keyturn, sessions);
     return;
   }
   await requireKey(keyturn, caller.name, caller.key);
@@ -85,19 +101,22 @@ async function signerOf(
   request: Request,
   signature: MessageSignature,
   keyturn: Keyturn,
+  count: Count,
 ): Promise<Exclude<WebCaller, { kind: 'session' }>> {
   const { keyid } = signature;
   // Before the name is looked up, so that who has no key learns nothing about it.
   const until = endOf(signature, keyturn);
   const known = (await keyturn.host.keysOf(keyid)) ?? refuse('MESSAGE_SIGNATURE_INVALID');
-  const key = await requireSignedBy(request, signature, { keyturn, keys: known.keys, until });
-  return { kind: known.kind, name: keyid, key };
+  const { kind, keys } = known;
+  const counted = () => count(quotaNameOf({ kind, name: keyid }));
+  const key = await requireSignedBy(request, signature, { keyturn, keys, until, counted });
+  return { kind, name: keyid, key };
 }
 
 const EXECUTOR = 'executor:';
 
 /** The key of the executor that signed the request. One that was revoked asks for nothing. */
-export async function executorCalling(request: Request, keyturn: Keyturn): Promise<string> {
+export async function executorCalling(request: Request, keyturn: Keyturn, count: Count): Promise<string> {
   const signature = messageSignatureIn(request) ?? refuse('CALLER_UNPROVEN');
   const until = endOf(signature, keyturn);
   const { executors } = await keyturn.system.get();
@@ -105,7 +124,8 @@ export async function executorCalling(request: Request, keyturn: Keyturn): Promi
     ({ public_key, revoked_at }) => revoked_at === null && signature.keyid === `${EXECUTOR}${public_key}`,
   );
   if (known === undefined) refuse('MESSAGE_SIGNATURE_INVALID', 'The key is of no executor that may run.');
-  return requireSignedBy(request, signature, { keyturn, keys: [known.public_key], until });
+  const counted = () => count(signature.keyid);
+  return requireSignedBy(request, signature, { keyturn, keys: [known.public_key], until, counted });
 }
 
 /** When a signature for this ledger ends, which is not yet. */
@@ -125,19 +145,22 @@ interface Signers {
   readonly keyturn: Keyturn;
   readonly keys: readonly string[];
   readonly until: Date;
+  readonly counted: () => void;
 }
 
 /** Which of these keys signed the request, for this address and for the first time. */
 async function requireSignedBy(
   request: Request,
   signature: MessageSignature,
-  { keyturn, keys, until }: Signers,
+  { keyturn, keys, until, counted }: Signers,
 ): Promise<string> {
   const { keyid, nonce } = signature;
   const base = signatureBase(request, signature);
   const key = keys.find((one) => verifyEd25519(base, signature.signature, publicKeyOf(one)));
   if (key === undefined) refuse('MESSAGE_SIGNATURE_INVALID');
   requireContentDigest(request.headers, await bodyBytes(request));
+  // A nonce is kept for a minute, also where the request is refused afterwards: what is one too many leaves none behind.
+  counted();
   if (!(await keyturn.host.takeNonce(sha256(`${keyid}\n${nonce}`), until))) refuse('MESSAGE_REPLAYED');
   return key;
 }
@@ -196,6 +219,6 @@ export function actorOf(caller: WebCaller): ActCaller | null {
 }
 
 /** Under which name this caller is counted: a person by any way of signing in, and a link without a name by its kind. */
-export function quotaNameOf({ kind, name }: WebCaller): string {
+export function quotaNameOf({ kind, name }: Pick<WebCaller, 'kind' | 'name'>): string {
   return name === null ? kind : `${kind === 'agent' ? 'agent' : 'human'}:${name}`;
 }

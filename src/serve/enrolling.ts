@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { Registration } from '../keyturn.ts';
-import { limits } from '../limits.ts';
+import { limits, webLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import { signingOf } from './act.ts';
 import { answerWith } from './answer.ts';
@@ -50,7 +50,7 @@ export function linkRoutes<C extends Ceremony>(enrolments: LinkedEnrolments<C>):
     is_open: true,
     refusals: [...HOST, ...BODY, 403, 404, ...(CHANGING.has(name) ? [409] : []), 503],
     answer: async (request) => {
-      const asked = input.safeParse(await bodyOf(request));
+      const asked = input.safeParse(await bodyOf(request, webLimits.unproven_body_bytes));
       if (!asked.success) refuse('SHAPE_INVALID', 'This is no step of an enrolment. See docs/http.md.');
       const { link } = asked.data;
       return answerWith(output, await enrolments.withSecret(link, (one) => answer(one, asked.data)));

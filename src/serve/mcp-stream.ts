@@ -45,9 +45,13 @@ export class MessageStream {
   }
 
   /** The answer, and the end of the stream; null where nothing is to be answered. It counts as read once all of it was taken. */
-  finish(answered: Answered | null): void {
+  finish(answered: Answered | null, hold: (bytes: number) => void = () => {}): void {
     if (this.#last !== null) return;
-    if (answered !== null) this.#unread.push(eventOf(answered.response));
+    if (answered !== null) {
+      const event = eventOf(answered.response);
+      hold(event.length);
+      this.#unread.push(event);
+    }
     this.#last = answered?.written ?? (async () => {});
     this.#begin();
     this.#wake();

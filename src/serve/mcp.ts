@@ -42,6 +42,8 @@ export interface McpRequest extends Pick<Flow, 'cut'> {
 export interface McpPosted extends McpRequest {
   /** This no longer counts among the requests of its caller. */
   readonly endRequest: () => void;
+  /** So many bytes wait to be read by this caller. Refuses where that is too much. */
+  readonly hold: (bytes: number) => void;
 }
 
 /** What is being answered. A client with a handshake cancels by a request of its own: found by caller, session and id. */
@@ -109,7 +111,7 @@ async function answered(asked: McpPosted, caller: AgentCaller, message: Message)
   if (first === null && stream) {
     // An answer that cannot be written is an error of this request, and must not end the process.
     answering
-      .then((one) => stream.finish(one))
+      .then((one) => stream.finish(one, asked.hold))
       .catch((error: unknown) =>
         stream.finish({ response: errorOf(message.id, error), written: async () => {} }),
       );
@@ -118,7 +120,7 @@ async function answered(asked: McpPosted, caller: AgentCaller, message: Message)
   onEnd?.();
   const one = first!.one;
   if (one === null) return respond('', 202, {});
-  return written(one, message, cut);
+  return written(one, message, asked);
 }
 
 /** Counted as a stream instead of as a request: it has no end of its own. */
@@ -210,9 +212,10 @@ function callerFor({ keyturn, address, going }: McpRequest, caller: AgentCaller)
 function written(
   { response, written: mark }: Answered,
   { method, params, is_modern }: Message,
-  cut: Flow['cut'],
+  { cut, hold }: McpPosted,
 ): Response {
   const bytes = messageBytes(response);
+  hold(bytes.length);
   let is_sent = false;
   const pull: Flow['pull'] = async (controller) => {
     if (!is_sent) {

@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { isIPv6, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Executed, Keyturn } from '../keyturn.ts';
@@ -105,6 +105,7 @@ async function serveAlone(keyturn: Keyturn, request: ServeRequest): Promise<void
   });
   for (const server of servers)
     server.on('request', (incoming, outgoing) => {
+      letGoUnread(incoming, outgoing);
       if (!again.answer(incoming, outgoing)) void anew(incoming, outgoing);
     });
   const near = getRequestListener(appOf({ ...service, is_local: true }).fetch);
@@ -230,7 +231,7 @@ function leaveRoom(servers: readonly Server[], { connections, connections_each }
   const open = new Map<string, number>();
   let all = 0;
   const take = (socket: Socket) => {
-    const from = ownerOf(socket.remoteAddress ?? '');
+    const from = connectionOwner(socket.remoteAddress ?? '');
     const count = (open.get(from) ?? 0) + 1;
     open.set(from, count);
     all += 1;
@@ -245,9 +246,29 @@ function leaveRoom(servers: readonly Server[], { connections, connections_each }
   for (const server of servers) server.on('connection', take);
 }
 
-/** A program of this machine has many addresses here. */
-const ownerOf = (address: string): string =>
-  /^(::ffff:)?127\./.test(address) || address === '::1' ? 'loopback' : address;
+/** An answer that is not read takes memory, and a place among the requests of its caller. */
+export function letGoUnread(
+  { socket }: IncomingMessage,
+  outgoing: ServerResponse,
+  unread_ms: number = webLimits.unread_ms,
+): void {
+  // What has no answer yet may take its time.
+  outgoing.setTimeout(unread_ms, () => {
+    if (socket.writableLength > 0) socket.destroy();
+  });
+}
+
+/** Who has an address. A program of this machine has many of them here, and a network of IPv6 is given to one machine as a whole. */
+export function connectionOwner(address: string): string {
+  const plain = address.replace(/^::ffff:(?=[0-9.]+$)/, '').replace(/%.*$/, '');
+  if (plain === '::1' || plain.startsWith('127.')) return 'loopback';
+  if (!isIPv6(plain)) return plain;
+  const [before = '', after] = plain.split('::');
+  const groups = (text = '') => text.split(':').filter((one) => one !== '');
+  const [front, back] = [groups(before), groups(after)];
+  const between = after === undefined ? 0 : 8 - front.length - back.length;
+  return `${[...front, ...Array(between).fill('0'), ...back].slice(0, 4).join(':')}::/64`;
+}
 
 /** Who sends slowly is let go: a few connections must not keep all others out. */
 const SLOW = {

@@ -1,7 +1,14 @@
 import { appendFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { againOf, markLasting } from '../../src/serve/again.ts';
+import { metricsOf } from '../../src/serve/metrics.ts';
+import { callerQuotaOf } from '../../src/serve/quota.ts';
 import { authority } from '../journey/authority.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { socketTo } from './raw.ts';
 import { call, refusalIn, SAY, service, serving, withToken } from './service.ts';
 
 /** A service whose agent has proposed something and asked about it until the answer is one that is kept. */
@@ -99,6 +106,58 @@ describe('who asks for the same again', () => {
       now = Date.parse(expires_at) + 1_000;
       expect(await get()).toBe('expired');
     }
+  });
+
+  it('counts until the answer was read', async () => {
+    const { keyturn } = await authority();
+    const quota = callerQuotaOf({ requests_minute: 10, at_once: 1, streams: 1 });
+    const metrics = metricsOf();
+    const again = againOf(keyturn, { quota, metrics });
+    const text = 'x'.repeat(32 * 1024 * 1024);
+    const from = keyturn.host.now();
+    const until = new Date(from.getTime() + 60_000);
+    const about = {
+      who: 'agent:bot',
+      entry_point: 'intents.get',
+      written: keyturn.host.written()!,
+      from,
+      until,
+    };
+    const answers: boolean[] = [];
+    const server = createServer((incoming, outgoing) => {
+      const told = { status: 200, headers: {}, text };
+      if (answers.length === 0) again.keep(incoming, markLasting(new Response(), { ...about, told }));
+      answers.push(again.answer(incoming, outgoing));
+      if (answers.length > 1) outgoing.end();
+    });
+    onTestFinished(() => {
+      metrics.close();
+      server.closeAllConnections();
+      server.close();
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const { port } = server.address() as AddressInfo;
+    const ask = async () => {
+      const socket = await socketTo({ port });
+      socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+      return socket;
+    };
+    const unread = await ask();
+    await expect.poll(() => answers).toEqual([true]);
+    await expectRefusal('CALLER_LIMITED', () => quota.answering('agent:bot'));
+    await ask();
+    await expect.poll(() => answers).toEqual([true, false]);
+    unread.destroy();
+    await expect
+      .poll(() => {
+        try {
+          quota.answering('agent:bot').end();
+          return 'free';
+        } catch {
+          return 'taken';
+        }
+      })
+      .toBe('free');
   });
 
   it('is counted each time, and refused where it asks too often', async () => {

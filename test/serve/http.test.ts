@@ -6,6 +6,7 @@ import { otherPaths } from '../../src/serve/described.ts';
 import { ENROL_FILES } from '../../src/serve/enrol-page.ts';
 import { routesOf } from '../../src/serve/route.ts';
 import { sizeOf } from '../support/ledger.ts';
+import { heard, socketTo } from './raw.ts';
 import { call, refusalIn, SAY, type Service, service, session, shownAs } from './service.ts';
 
 describe('a request', () => {
@@ -38,6 +39,27 @@ describe('a request', () => {
     expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
       400,
       'INPUT_NOT_UTF8',
+    ]);
+  });
+
+  it('before it is known who sends it has at most 64 KiB, whatever it says its length is', async () => {
+    const s = await service();
+    const open = JSON.stringify({ link: 'x'.repeat(43) });
+    const long = open.padEnd(65_537);
+    const chunked = async (path: string) => {
+      const socket = await socketTo(s);
+      const head = `POST ${path} HTTP/1.1\r\nHost: localhost:${s.port}\r\nContent-Type: application/json`;
+      socket.write(`${head}\r\nTransfer-Encoding: chunked\r\n\r\n10001\r\n${long}\r\n`);
+      return heard(socket, /"code":"[A-Z_]+"/);
+    };
+    for (const path of ['/v1/session', '/v1/enrolments/begin']) {
+      expect(refusalIn(await call(s, path, long))).toEqual([413, 'INPUT_TOO_LARGE']);
+      expect(await chunked(path)).toMatch(/"code":"INPUT_TOO_LARGE"/);
+      expect((await call(s, path, long.slice(0, -1))).status).toBeLessThan(413);
+    }
+    expect(refusalIn(await call(s, '/v1/intents/list', long, { token: s.token }))).toEqual([
+      400,
+      'SHAPE_INVALID',
     ]);
   });
 

@@ -3,14 +3,29 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { callerQuotaOf } from '../../src/serve/quota.ts';
-import { listen } from '../../src/serve/serve.ts';
+import { connectionOwner, letGoUnread, listen } from '../../src/serve/serve.ts';
 import { authority } from '../journey/authority.ts';
 import { headersOf, STATELESS_META } from '../mcp/stage.ts';
 import { accepted, mcpProject, SERVERS } from '../mcp-call/servers.ts';
+import { elapsed } from '../support/processes.ts';
+import { project, ready } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { heard } from './raw.ts';
 import { acted, call, refusalIn, SAY, service, serving, session, withToken } from './service.ts';
 
 const SOON = { timeout: 10_000 };
+
+/** Each byte that it prints is six in JSON. */
+const MUCH = `version: 1
+tools:
+  - name: much
+    summary: Prints much.
+    executable: /usr/bin/head
+    args: ["-c", "4194304", "/dev/zero"]
+    stdout_bytes: 4194304
+    sandbox: none
+    undo: none
+`;
 
 async function opened(address: string, count: number): Promise<Socket[]> {
   const port = Number(new URL(address).port);
@@ -67,6 +82,23 @@ describe('a service', () => {
     expect(await answered({ connections: 3, connections_each: 100 })).toEqual([yes, yes, yes, no]);
     expect(await answered({ connections: 100, connections_each: 2 })).toEqual([yes, yes, no, no]);
   }, 100_000);
+
+  it('takes a network of IPv6 for one machine: each of them has more addresses than there are connections', () => {
+    const rows = [
+      ['127.0.0.1', 'loopback'],
+      ['::ffff:127.0.0.7', 'loopback'],
+      ['::1', 'loopback'],
+      ['192.0.2.7', '192.0.2.7'],
+      ['::ffff:192.0.2.7', '192.0.2.7'],
+      ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+      ['2001:db8:1:2::7', '2001:db8:1:2::/64'],
+      ['2001:db8::7', '2001:db8:0:0::/64'],
+      ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+      ['::2', '0:0:0:0::/64'],
+      ['', ''],
+    ] as const;
+    for (const [address, owner] of rows) expect(connectionOwner(address), address).toBe(owner);
+  });
 
   it('lets go of a caller who sends its headers or its body a byte at a time', async () => {
     const s = await service();
@@ -222,6 +254,63 @@ describe('a run that goes on when the service stops', () => {
     },
     100_000,
   );
+});
+
+describe('an answer that is not read', () => {
+  it('counts among the requests of its caller, and holds so many bytes and no more', async () => {
+    const p = await project(MUCH);
+    const [{ token }, other] = [await withToken(p, 'bot'), await withToken(p, 'other')];
+    const { intent_id, hash } = await p.keyturn.as({ name: 'bot' }).intents.propose({
+      declared_goal: 'Print much.',
+      effect: { kind: 'tool', tool: 'much', arguments: {} },
+    });
+    await ready(p, { intent_id, hash });
+    const { seen } = await p.keyturn.runs.look({ intent_id, hash });
+    await p.keyturn.runs.run({ intent_id, hash, seen });
+    const s = await serving(p);
+    const path = `/v1/intents/result?intent_id=${intent_id}`;
+    const unread = async () => {
+      const [socket] = await opened(s.address, 1);
+      const { host } = new URL(s.address);
+      socket!.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+      await new Promise((begun) => socket!.once('readable', begun));
+      return socket!;
+    };
+    const held = [await unread(), await unread()];
+    const refused = await call(s, path, undefined, { token });
+    expect(refusalIn(refused)).toEqual([429, 'CALLER_LIMITED']);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect((await call(s, '/v1/intents/list', undefined, { token: other.token })).status).toBe(200);
+    held[0]!.destroy();
+    const status = async () => (await call(s, path, undefined, { token })).status;
+    await expect.poll(status, SOON).toBe(200);
+    expect(await status()).toBe(200);
+  }, 100_000);
+
+  it('ends with its connection after a while, and an answer that is still being made does not', async () => {
+    const { servers, port } = await listen('localhost', 0);
+    onTestFinished(() => {
+      for (const server of servers) server.close();
+    });
+    for (const server of servers)
+      server.on('request', (incoming, outgoing) => {
+        letGoUnread(incoming, outgoing, 100);
+        if (incoming.url === '/much') outgoing.end(Buffer.alloc(64 * 1024 * 1024));
+        else
+          void elapsed(500, 'the answer is made for longer than one may be left unread').then(() =>
+            outgoing.end('late'),
+          );
+      });
+    const [socket] = await opened(`http://localhost:${port}`, 1);
+    const over = new Promise((done) =>
+      servers.map((one) => one.once('connection', (at) => at.once('close', done))),
+    );
+    const [held] = await opened(`http://localhost:${port}`, 1);
+    held!.write('GET /much HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    socket!.write('GET /late HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    expect(await heard(socket!, /late$/)).toMatch(/late$/);
+    await over;
+  });
 });
 
 describe('the quota of a caller', () => {

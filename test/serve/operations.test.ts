@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { OpenKey } from '../../src/identity/act.ts';
@@ -46,4 +46,14 @@ it('each person is counted apart, whichever way they ask', async () => {
   for (let times = 0; times < 3; times += 1) expect(await asked(bo)).toBe(200);
   expect(await asked(bo)).toBe(429);
   expect(await asked(p.ada as OpenKey)).toBe(200);
+});
+
+it('a signed request that is one too many is refused before anything is kept of it', async () => {
+  const p = await authority();
+  appendFileSync(join(p.root, 'keyturn.yaml'), '\nservice: { requests_minute: 3 }\n');
+  const s = { ...p, ...(await serving(p)), token: '', token_id: '' };
+  const asked = async () => (await callSigned(s, p.ada as OpenKey, '/v1/people/list')).status;
+  const statuses = [await asked(), await asked(), await asked(), await asked(), await asked()];
+  expect(statuses).toEqual([200, 200, 200, 429, 429]);
+  expect(readFileSync(p.keyturn.layout.nonces, 'utf8').match(/\n/g)).toHaveLength(3);
 });
