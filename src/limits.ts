@@ -349,7 +349,7 @@ export const limits = {
   /** Entries that are not read again: the keys and policies of a project are needed for every intent. */
   remembered_entries: 1_000,
   /** Readings that forget. A ledger that looks at forgotten rows after that is read once more, and all of it is kept. */
-  forgetful_reads: 2,
+  forgetful_reads: 3,
   /** Entries whose digests are held in memory at once. A longer ledger is read more than once. */
   objects_together: 250_000,
   /** Entries per read. Each read is a transaction of its own, so that a slow reader blocks neither the WAL nor the cleaning of the server. */
