@@ -319,8 +319,8 @@ export const limits = {
   conversation_plans: 16,
   /** What Node takes beside the derivation of a key from a passphrase. */
   unlock_memory_bytes: 64 * MiB,
-  /** Decisions of the policies that are remembered: a few tools, people and actions ask the same again. */
-  remembered_policy_sets: 256,
+  /** Decisions of the policies that are remembered: a few tools, people and actions ask the same again, and so do the rows of a list. */
+  remembered_policy_sets: 2_048,
   /** Intents whose derived effects a process remembers: as many as callers may work on at once. */
   remembered_contexts: 256,
   /** Public keys that stay imported. */
@@ -879,6 +879,8 @@ export const journeyLimits = {
   read_turn_ms: 10,
   /** How long the steps of callers may go on before timers, children and the network have their turn. */
   step_turn_ms: 20,
+  /** How long the rows of one list are looked at before others go on: one row can take some ms more. */
+  rows_turn_ms: 10,
   /** Steps in one turn, however quick the last ones were: the next ones may be of another kind. */
   steps_together: 12,
   /** How long the store is asked for what the record of a violation would be fuller with. */

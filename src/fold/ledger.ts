@@ -14,7 +14,7 @@ import { type NeededDecision, neededDecision } from './decided.ts';
 import { DueRows } from './due.ts';
 import { fold } from './fold.ts';
 import { type IssuedToken, issuedToken } from './issued.ts';
-import { canBeOver, isEarly, isRowOver, movesPlan, overFrom, overWith } from './over.ts';
+import { canBeOver, isEarly, isRowOver, overFrom, overWith, usesBackups } from './over.ts';
 import { rowsNamedBy } from './projection.ts';
 import { authoritiesOf, type Row, type RowName, RowOverlay, type Rows, type States } from './row.ts';
 
@@ -237,7 +237,8 @@ export class FoldedLedger implements Ledger {
   #requireKnown(what: string): void {
     if (!this.#isMissing(what)) return;
     this.#keeps!.miss(what, this.#seq, this.#early.has(what));
-    throw new Forgotten();
+    const gap = new Forgotten();
+    throw gap;
   }
 
   #isMissing(what: string): boolean {
@@ -269,7 +270,7 @@ export class FoldedLedger implements Ledger {
 
   /** What further entries look at of it is missed at once, as far as they tell: one more reading is enough for most ledgers. */
   #missNamed(event: Event, seq: number): void {
-    if (movesPlan(event)) this.#keeps!.miss(`intent ${event.subject}`, seq, true);
+    if (usesBackups(event)) this.#keeps!.miss(`intent ${event.subject}`, seq, true);
     for (const [name, key] of rowsNamedBy(event)) {
       const what = `${name} ${key}`;
       if (canBeOver(name) && !this.#early.has(what) && this.#isMissing(what))

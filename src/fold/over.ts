@@ -80,8 +80,8 @@ export function isEarly({ name, state }: Row): boolean {
   return name === 'intent' && hasBackups(state as IntentState);
 }
 
-/** The events that use backups, or give them up. */
-export function movesPlan({ kind }: Event): boolean {
+/** Of a rollback, or of the end of backups. */
+export function usesBackups({ kind }: Event): boolean {
   return kind === 'rollback.claimed' || kind === 'rollback.finished' || kind === 'backups.expired';
 }
 
