@@ -319,8 +319,8 @@ export const limits = {
   conversation_plans: 16,
   /** What Node takes beside the derivation of a key from a passphrase. */
   unlock_memory_bytes: 64 * MiB,
-  /** Decisions of the policies that are remembered: a few tools, people and actions ask the same again. */
-  remembered_policy_sets: 256,
+  /** Decisions of the policies that are remembered: a few tools, people and actions ask the same again, and so do the rows of a list. */
+  remembered_policy_sets: 2_048,
   /** Intents whose derived effects a process remembers: as many as callers may work on at once. */
   remembered_contexts: 256,
   /** Public keys that stay imported. */
@@ -349,7 +349,7 @@ export const limits = {
   /** Entries that are not read again: the keys and policies of a project are needed for every intent. */
   remembered_entries: 1_000,
   /** Readings that forget. A ledger that looks at forgotten rows after that is read once more, and all of it is kept. */
-  forgetful_reads: 2,
+  forgetful_reads: 3,
   /** Entries whose digests are held in memory at once. A longer ledger is read more than once. */
   objects_together: 250_000,
   /** Entries per read. Each read is a transaction of its own, so that a slow reader blocks neither the WAL nor the cleaning of the server. */
@@ -887,6 +887,8 @@ export const journeyLimits = {
   reach_chars: 6_000,
   /** How long the steps of callers may go on before timers, children and the network have their turn. */
   step_turn_ms: 20,
+  /** How long the rows of one list are looked at before others go on: one row can take some ms more. */
+  rows_turn_ms: 10,
   /** Steps in one turn, however quick the last ones were: the next ones may be of another kind. */
   steps_together: 12,
   /** How long the store is asked for what the record of a violation would be fuller with. */

@@ -1,7 +1,9 @@
 import { type AgentPlan, type AgentState, currentStep, isOver, liveAgentPlan } from '../gate/agent-state.ts';
+import { requireIntent } from '../journey/context.ts';
+import { standingNow } from '../journey/standing.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import { cancelledAnswer, confirmAnswer, pausedAnswer } from './answer.ts';
-import type { AgentAnswer, Confirm, Dispatched, Paused } from './answer-shape.ts';
+import type { AgentAnswer, AwaitsApprover, Confirm, Dispatched, Paused } from './answer-shape.ts';
 import { type AgentContext, requireCorrelation } from './context.ts';
 import { outcomes } from './contracts.ts';
 import { settle } from './executor.ts';
@@ -70,6 +72,7 @@ async function dispatched(
   const { step_id } = before.step;
   if (done.kind === 'AWAITS_APPROVER') {
     const { intent_id, hash } = done;
+    const whom = await awaitedNow(context, intent_id);
     return {
       kind: 'AWAITS_APPROVER',
       correlation_id,
@@ -77,12 +80,27 @@ async function dispatched(
       step_id,
       intent_id,
       hash,
+      ...whom,
       reason_code: 'ACCESS_AP_REQUIRED',
-      user_visible_text: 'An approver has to sign this first. Nothing is done yet.',
+      user_visible_text: awaitedWords(whom),
     };
   }
   const state = await promptNext(context, await requireCorrelation(context, correlation_id, undefined));
   return outcomeAnswer(context, state, plan_id, done);
+}
+
+type Awaited = Pick<AwaitsApprover, 'missing' | 'reviewers'>;
+
+/** At least one: where a delegation approved it, the signature of a human is missing all the same. */
+async function awaitedNow({ journey }: AgentContext, intent_id: string): Promise<Awaited> {
+  const { missing, reviewers } = await standingNow(journey, await requireIntent(journey, intent_id));
+  return { missing: Math.max(1, missing), reviewers: await reviewers() };
+}
+
+function awaitedWords({ missing, reviewers }: Awaited): string {
+  const who = missing === 1 ? 'An approver has' : `${missing} approvers have`;
+  const asked = reviewers?.length ? ` Asked: ${reviewers.join(', ')}.` : '';
+  return `${who} to sign this first.${asked} Nothing is done yet.`;
 }
 
 /** The prompt for the next step comes with the outcome of this one, and as with the first: looked at before it is shown. */
@@ -180,6 +198,6 @@ async function awaited(
   current: StepInAgentPlan,
   intent_id: string,
 ): Promise<AgentAnswer> {
-  const hash = (await context.journey.store.find('intent', intent_id))?.hash ?? refuse('INTENT_NOT_FOUND');
+  const { hash } = await requireIntent(context.journey, intent_id);
   return dispatched(context, current, { kind: 'AWAITS_APPROVER', intent_id, hash });
 }

@@ -72,13 +72,16 @@ function answers<M extends z.ZodRawShape>(more: M) {
       intake: z.enum(['RECORDED', 'LINKED_TO_DRAFT', 'RECORDED_BEFORE', 'LIMITED']),
       ...more,
     }),
-    /** A human has to approve this intent; then the conversation is resumed. */
+    /** Humans have to approve this intent; then the conversation is resumed. */
     z.strictObject({
       kind: z.literal('AWAITS_APPROVER'),
       ...shared,
       ...of_step,
       intent_id: uuid,
       hash: digest,
+      /** How many more humans must approve it, and who is asked to; null for all who could. */
+      missing: z.int().min(1),
+      reviewers: z.array(z.string()).readonly().nullable(),
       ...more,
     }),
     /** What the executor returned, as it returned it. `next` is what the next step of the plan waits for. */

@@ -5,6 +5,7 @@ import {
   liveAgentPlan,
 } from '../gate/agent-state.ts';
 import { asksNow, changedAt, simulationOf } from '../gate/conversation.ts';
+import { requireIntent } from '../journey/context.ts';
 import { holdsText, type ListedPage, newestBefore, type PageRequest, pageOf } from '../journey/page.ts';
 import { limits } from '../limits.ts';
 import type { AgentLedgerRow } from '../store/agent-tables.ts';
@@ -79,10 +80,11 @@ async function nextOf({ journey }: AgentContext, state: AgentState): Promise<Nex
   const prompt = live.steps.find((step) => step.state === 'WAITING_CONFIRM');
   if (prompt) return { act: 'confirm', plan_id: live.plan_id, step_id: prompt.step_id };
   const access = live.steps.find((step) => step.state === 'READY')?.access ?? null;
-  if (access?.outcome !== 'AP_REQUIRED' || access.intent_id === null) return { act: 'resume' };
-  const intent = await journey.store.find('intent', access.intent_id);
-  const awaits = await awaitsApproval(journey, intent, state.user_id);
-  return awaits ? { act: 'approve', intent_id: access.intent_id } : { act: 'resume' };
+  if (!access || access.intent_id === null) return { act: 'resume' };
+  const { intent_id, outcome } = access;
+  const asked = { user_id: state.user_id, needs_human: outcome === 'AP_REQUIRED' };
+  const awaits = await awaitsApproval(journey, await requireIntent(journey, intent_id), asked);
+  return awaits ? { act: 'approve', intent_id } : { act: 'resume' };
 }
 
 export interface ConversationStory extends Conversation {

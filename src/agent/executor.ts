@@ -5,7 +5,8 @@ import { hasExpired, isDue } from '../gate/status-word.ts';
 import { isDecision, requireIntent } from '../journey/context.ts';
 import { type DraftedTurn, draftTurn } from '../journey/delegate-turn.ts';
 import { look, run } from '../journey/run.ts';
-import { agentLimits, limits } from '../limits.ts';
+import { coreLife } from '../journey/terms.ts';
+import { agentLimits } from '../limits.ts';
 import { Refusal, refuse } from '../refusal.ts';
 import type { Dispatched } from './answer-shape.ts';
 import { requireActivated } from './bound.ts';
@@ -65,7 +66,8 @@ async function startOnce(
   });
   try {
     const turned = await turnOf(context, current, definition, seen);
-    const weighed = turned?.refusal ? obstructed(seen, turned.refusal.code) : seen;
+    const obstacle = turned?.awaits ? 'ACCESS_AP_REQUIRED' : turned?.refusal?.code;
+    const weighed = obstacle ? obstructed(seen, obstacle) : seen;
     // 3. One commit, whatever was decided.
     if (turned === null || turned.refusal) return await stepRefused(context, current, weighed, turned);
     if (!isDispatched(weighed)) return await awaitApprover(context, current, weighed, turned);
@@ -108,7 +110,7 @@ async function turnOf(
       await requireActivated(context, definition.id, effect);
     },
     action: effectAction(journey, definition),
-    ttl_s: Math.min(limits.agent_capability_ttl_s, journey.capability_ttl_s),
+    ttl_s: coreLife(journey),
   });
 }
 

@@ -6,6 +6,7 @@ import type { IntentState } from '../gate/state.ts';
 import { hasExpired, isDue } from '../gate/status-word.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import type { DraftInput, Envelope } from '../intent/envelope.ts';
+import { approvalsOf } from '../journey/approvals.ts';
 import { authoritiesFor, type Context, humansNow, namedIn } from '../journey/context.ts';
 import { refuse } from '../refusal.ts';
 import { toolNamed } from '../tool/select.ts';
@@ -131,13 +132,14 @@ export function intentFacts(intent: IntentState | null, moment: IntentMoment): I
   };
 }
 
-/** Whether a human still has to approve it: otherwise the conversation goes on, or finds out why not. */
+/** Whether humans still have to approve it: otherwise the conversation goes on, or finds out why not. */
 export async function awaitsApproval(
   context: Context,
-  intent: IntentState | null,
-  user_id: string,
+  intent: IntentState,
+  { user_id, needs_human }: { readonly user_id: string; readonly needs_human: boolean },
 ): Promise<boolean> {
-  if (intent !== null && !isDue(intent)) return false;
+  if (!isDue(intent)) return false;
   const { approved, obstacle } = await intentFactsNow(context, intent, user_id, context.clock());
-  return !approved && obstacle === null;
+  if (obstacle !== null) return false;
+  return (needs_human && !approved) || (await approvalsOf(context, intent)).missing > 0;
 }

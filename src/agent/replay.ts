@@ -10,7 +10,7 @@ import { dispatchOf, isDispatch, isEnd } from '../gate/agent-move.ts';
 import type { AgentState } from '../gate/agent-state.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { Refusal, refuse } from '../refusal.ts';
-import type { AgentContext } from './context.ts';
+import { AGENT_CORE, type AgentContext } from './context.ts';
 import { outcomes } from './contracts.ts';
 import { type DispatchDecision, openDispatchDecision } from './decide.ts';
 import { intentIdOf } from './intent.ts';
@@ -152,8 +152,10 @@ async function replayedDecision(
 
 function refusalsOf({ entries }: Past, intent_id: string, seq: number): string[] {
   return entries.flatMap(({ entry, event }) => {
-    const is_told = entry.seq < seq && entry.subject === intent_id && event.kind === 'intent.refused';
-    return is_told ? [event.body.reason_code] : [];
+    if (entry.seq >= seq || entry.subject !== intent_id) return [];
+    if (event.kind === 'intent.refused') return [event.body.reason_code];
+    // No order while approvals are missing.
+    return event.kind === 'capability.denied' && event.body.by === AGENT_CORE ? ['ACCESS_AP_REQUIRED'] : [];
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Digest } from '../canonical/digest.ts';
 import { isUuid } from '../canonical/uuid.ts';
 import { parseEvent } from '../event/event.ts';
+import type { Keeps } from '../fold/ledger.ts';
 import { disclosedBy } from '../gate/objects.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -10,7 +11,7 @@ import { requireContents } from '../story/contents.ts';
 import type { Expired, ReadObject } from '../story/tell.ts';
 import { type AuditedExport, type AuditOptions, auditContents } from './ledger.ts';
 import type { AuditedProof } from './proof.ts';
-import { type Keeps, readAgain, type Source } from './source.ts';
+import { readAgain, type Source } from './source.ts';
 
 /** Entries of a verified file, and the objects that they name. */
 export interface Excerpt {
@@ -47,7 +48,7 @@ export function excerptOfExport(
 async function readExcerpt(
   chunks: AsyncIterable<Uint8Array>,
   { subjects, beginning, limit, ...options }: ExcerptRequest,
-  keeps: Keeps,
+  keeps: Keeps | null,
 ): Promise<Excerpt & { readonly verified: AuditedExport }> {
   const found = new Map<string, Entry[]>(subjects.map((subject) => [subject, []]));
   const begun = new Map<string, Entry[]>();

@@ -1,7 +1,7 @@
 import { parseEvent } from '../event/event.ts';
 import type { NeededDecision } from '../fold/decided.ts';
 import type { IssuedToken } from '../fold/issued.ts';
-import { FoldedLedger } from '../fold/ledger.ts';
+import { FoldedLedger, type Keeps } from '../fold/ledger.ts';
 import type { Authorities } from '../identity/delegation.ts';
 import type { Entry, SealedEntry } from '../ledger/entry.ts';
 import { type Contents, type VerifiedExport, verifyExport } from '../ledger/export.ts';
@@ -12,7 +12,7 @@ import { LedgerVerifier, type VerifiedLedger } from '../ledger/verify.ts';
 import { refuse } from '../refusal.ts';
 import { requireContents } from '../story/contents.ts';
 import { withDecisions } from './decided.ts';
-import { type Keeps, readAgain, type Source } from './source.ts';
+import { readAgain, type Source } from './source.ts';
 
 /** The first human of a ledger, on whose key every other one rests. */
 export interface Founder {
@@ -61,7 +61,7 @@ export async function auditContents(
   chunks: AsyncIterable<Uint8Array>,
   { founder: expected, deep = true, ...options }: AuditOptions,
   contents: Contents,
-  keeps: Keeps,
+  keeps: Keeps | null,
 ): Promise<JudgedExport> {
   const decisions = withDecisions(contents);
   const look = new DeepLook(keeps, decisions.needs);
@@ -106,7 +106,7 @@ export function auditEntries(
 async function auditBatches(
   batches: AsyncIterable<readonly SealedEntry[]>,
   { decisions: make, deep = true, ...options }: AuditEntriesOptions,
-  keeps: Keeps,
+  keeps: Keeps | null,
 ): Promise<VerifiedLedger> {
   const decisions = make?.();
   const { take } = new DeepLook(
@@ -127,7 +127,7 @@ export class DeepLook {
   readonly folded: FoldedLedger;
   founder: Founder | null = null;
 
-  constructor(keeps: Keeps, decided?: Decisions['needs'], issued?: Decisions['issues']) {
+  constructor(keeps: Keeps | null, decided?: Decisions['needs'], issued?: Decisions['issues']) {
     this.folded = new FoldedLedger({
       is_whole: true,
       ...(keeps && { keeps }),

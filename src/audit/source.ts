@@ -1,4 +1,4 @@
-import { Forgotten } from '../fold/ledger.ts';
+import { Keeps } from '../fold/ledger.ts';
 import { limits } from '../limits.ts';
 
 /**
@@ -7,25 +7,23 @@ import { limits } from '../limits.ts';
  */
 export type Source<T> = AsyncIterable<T> | (() => AsyncIterable<T>);
 
-/** Claims, and rows that are over, which are kept; null for all of them. */
-export type Keeps = ReadonlySet<string> | null;
-
 /**
- * No later entry of a good ledger looks at what is over. If one does, the ledger is read again from its beginning with that kept: so
- * the answer, with the reason of a refusal, is always that of a verification that forgets nothing.
+ * Few later entries of a good ledger look at what is over: those that roll a plan back late, or give its backups up. If one does, the ledger
+ * is read again from its beginning with what all of them name kept: so the answer, with the reason of a refusal, is always that of a
+ * verification that forgets nothing.
  */
 export async function readAgain<T, R>(
   source: Source<T>,
-  pass: (items: AsyncIterable<T>, keeps: Keeps) => Promise<R>,
+  pass: (items: AsyncIterable<T>, keeps: Keeps | null) => Promise<R>,
 ): Promise<R> {
   if (typeof source !== 'function') return pass(source, null);
-  const keeps = new Set<string>();
+  const keeps = new Keeps();
   for (let reading = 0; reading < limits.forgetful_reads; reading++) {
     try {
-      return await pass(source(), keeps);
+      const found = await pass(source(), keeps);
+      if (!keeps.takeMissed()) return found;
     } catch (error) {
-      if (!(error instanceof Forgotten)) throw error;
-      keeps.add(error.what);
+      if (!keeps.takeMissed()) throw error;
     }
   }
   return pass(source(), null);

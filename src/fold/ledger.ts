@@ -14,7 +14,8 @@ import { type NeededDecision, neededDecision } from './decided.ts';
 import { DueRows } from './due.ts';
 import { fold } from './fold.ts';
 import { type IssuedToken, issuedToken } from './issued.ts';
-import { canBeOver, isRowOver, overFrom, overWith } from './over.ts';
+import { canBeOver, isEarly, isRowOver, overFrom, overWith, usesBackups } from './over.ts';
+import { rowsNamedBy } from './projection.ts';
 import { authoritiesOf, type Row, type RowName, RowOverlay, type Rows, type States } from './row.ts';
 
 /** An entry with the fact that it tells. */
@@ -102,24 +103,48 @@ export interface FoldOptions {
   /** The same for the token that an entry issues. */
   readonly issued?: (token: IssuedToken, seq: number) => void;
   /**
-   * Claims, and rows that are over, are forgotten, but for these. Should an entry look at what may be a forgotten one, `Forgotten` says at
-   * which. Without it none is forgotten.
+   * Claims, and rows that are over, are forgotten, but for these. Should an entry look at what may be a forgotten one, nothing more is folded,
+   * and what the entries from there on name of it is added to these. Without it none is forgotten.
    */
-  readonly keeps?: ReadonlySet<string>;
+  readonly keeps?: Keeps;
 }
 
 /**
- * An entry looks at a row or a claim that was forgotten: the caller reads the ledger again, and keeps it. No refusal, because it says
- * nothing about the ledger; and it never leaves the verification.
+ * What another reading of the ledger does not forget. Where something was missed, whatever the reading found counts for nothing: the
+ * caller reads again.
  */
-export class Forgotten extends Error {
-  readonly what: string;
+export class Keeps {
+  readonly #for_good = new TextSet();
+  /** Plans that are looked at although they were over, each until its last such entry. */
+  readonly #late = new Map<string, number>();
+  #missed = false;
 
-  constructor(what: string) {
-    super(`${what} was forgotten`);
-    this.what = what;
+  /** The entry `seq` looks at it. `is_early` tells that it was forgotten although a good ledger may go on with it. */
+  miss(what: string, seq: number, is_early: boolean): void {
+    this.#missed = true;
+    if (is_early && !this.isAwaited(what, seq - 1)) this.#late.set(what, seq);
+    else this.#for_good.add(what);
+  }
+
+  /** Whether something was missed since this was asked last. */
+  takeMissed(): boolean {
+    const missed = this.#missed;
+    this.#missed = false;
+    return missed;
+  }
+
+  has(what: string): boolean {
+    return this.#for_good.has(what);
+  }
+
+  /** Whether an entry after this one looks at it. */
+  isAwaited(what: string, seq: number): boolean {
+    return (this.#late.get(what) ?? seq) > seq;
   }
 }
+
+/** An entry looks at a row or a claim that was forgotten. No refusal, because it says nothing about the ledger. */
+class Forgotten extends Error {}
 
 /** Rows as they were just before an entry. */
 export interface Below {
@@ -155,8 +180,11 @@ export class FoldedLedger implements Ledger {
   readonly #below: Below | undefined;
   readonly #rows = new Map<string, Row>();
   readonly #claims = new Set<string>();
-  readonly #keeps: ReadonlySet<string> | undefined;
+  readonly #keeps: Keeps | undefined;
   readonly #forgotten: TextSet | null;
+  /** Those of them that had backups. */
+  readonly #early = new TextSet();
+  #is_lost = false;
   readonly #due = new DueRows();
   readonly #keyOf = rememberedKeys();
   #tenant = '';
@@ -207,8 +235,14 @@ export class FoldedLedger implements Ledger {
   };
 
   #requireKnown(what: string): void {
-    const gap = this.#forgotten?.has(what) && !this.#keeps?.has(what) ? new Forgotten(what) : null;
-    if (gap) throw gap;
+    if (!this.#isMissing(what)) return;
+    this.#keeps!.miss(what, this.#seq, this.#early.has(what));
+    const gap = new Forgotten();
+    throw gap;
+  }
+
+  #isMissing(what: string): boolean {
+    return this.#forgotten?.has(what) === true && !this.#keeps!.has(what);
   }
 
   readonly authorities = authoritiesOf(this);
@@ -223,6 +257,28 @@ export class FoldedLedger implements Ledger {
   }
 
   #fold(entry: Entry, event: Event, hash: Digest | null): readonly Row[] {
+    if (!this.#is_lost)
+      try {
+        return this.#foldKnown(entry, event, hash);
+      } catch (error) {
+        if (!(error instanceof Forgotten)) throw error;
+        this.#is_lost = true;
+      }
+    this.#missNamed(event, entry.seq);
+    return [];
+  }
+
+  /** What further entries look at of it is missed at once, as far as they tell: one more reading is enough for most ledgers. */
+  #missNamed(event: Event, seq: number): void {
+    if (usesBackups(event)) this.#keeps!.miss(`intent ${event.subject}`, seq, true);
+    for (const [name, key] of rowsNamedBy(event)) {
+      const what = `${name} ${key}`;
+      if (canBeOver(name) && !this.#early.has(what) && this.#isMissing(what))
+        this.#keeps!.miss(what, seq, false);
+    }
+  }
+
+  #foldKnown(entry: Entry, event: Event, hash: Digest | null): readonly Row[] {
     this.#tenant ||= entry.tenant;
     this.#seq = entry.seq;
     const verified = this.#verifiedOnce(event, hash);
@@ -272,21 +328,21 @@ export class FoldedLedger implements Ledger {
   #forget(row: Row, now_ms: number): void {
     const text = `${row.name} ${row.key}`;
     if (!canBeOver(row.name) || this.#keeps?.has(text)) return;
+    const is_early = isEarly(row);
+    if (is_early && this.#keeps?.isAwaited(text, this.#seq)) return;
     const from_ms = overFrom(row);
     const is_past = from_ms !== null && from_ms <= now_ms && !this.#isDispatched(row.key);
     if (!is_past && !isRowOver(row, this.#isDispatched)) return;
     if (from_ms !== null) this.#due.remove(text, from_ms);
     // The end of a dispatch may be what its intent waited for.
     const intent = row.name === 'dispatched' ? this.#rows.get(`intent ${row.key}`) : undefined;
-    this.#drop(text);
-    if (row.name === 'intent')
-      for (const one of overWith((row as Row<'intent'>).state)) if (!this.#keeps?.has(one)) this.#drop(one);
+    const others = row.name === 'intent' ? overWith((row as Row<'intent'>).state) : [];
+    for (const one of [text, ...others.filter((one) => !this.#keeps?.has(one))]) {
+      this.#rows.delete(one);
+      this.#forgotten?.add(one);
+      if (is_early) this.#early.add(one);
+    }
     if (intent) this.#forget(intent, now_ms);
-  }
-
-  #drop(text: string): void {
-    this.#rows.delete(text);
-    this.#forgotten?.add(text);
   }
 
   readonly #isDispatched = (intent_id: string): boolean => {

@@ -1,3 +1,4 @@
+import type { Event } from '../event/event.ts';
 import { type AgentState, isOver } from '../gate/agent-state.ts';
 import type { IntentState, IntentStatus } from '../gate/state.ts';
 import { limits } from '../limits.ts';
@@ -68,12 +69,20 @@ function isIntentOver(state: IntentState): boolean {
   return !capabilities.some((one) => one.status === 'ordered' || one.status === 'issued');
 }
 
-/** No order and no capability outlives its intent. */
-function intentOverFrom(state: IntentState): number | null {
-  const { status, expires_at } = state;
-  const ends =
-    GIVEN_UP.has(status) || ((UNTIL_EXPIRED.has(status) || ENDED.has(status)) && !hasBackups(state));
+/** No order and no capability outlives its intent. Most plans are not rolled back after that, and backups are given up later: see `isEarly`. */
+function intentOverFrom({ status, expires_at }: IntentState): number | null {
+  const ends = GIVEN_UP.has(status) || UNTIL_EXPIRED.has(status) || ENDED.has(status);
   return ends ? Date.parse(expires_at) : null;
+}
+
+/** Whether a good ledger may well go on with it after it was over: its plan has backups, which can be used, and are given up one day. */
+export function isEarly({ name, state }: Row): boolean {
+  return name === 'intent' && hasBackups(state as IntentState);
+}
+
+/** Of a rollback, or of the end of backups. */
+export function usesBackups({ kind }: Event): boolean {
+  return kind === 'rollback.claimed' || kind === 'rollback.finished' || kind === 'backups.expired';
 }
 
 function hasBackups({ effect, runs }: IntentState): boolean {

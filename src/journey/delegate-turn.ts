@@ -1,11 +1,13 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { Event } from '../event/event.ts';
 import { next } from '../gate/next.ts';
+import { standingOf } from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
 import type { Signer } from '../identity/act.ts';
 import { type DraftInput, parseDraft } from '../intent/envelope.ts';
-import type { Refusal } from '../refusal.ts';
+import { type ReasonCode, type Refusal, refuse } from '../refusal.ts';
 import { provenState } from './audit.ts';
+import { momentOf, refuseDenied } from './check.ts';
 import {
   type Asked,
   authoritiesFor,
@@ -13,14 +15,23 @@ import {
   isDecision,
   type Kept,
   namedIn,
+  type Proven,
   refusalOf,
   requireClock,
 } from './context.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
-import { draftOrder, requireApproved } from './grant.ts';
+import { draftOrder } from './grant.ts';
+import { lackingOf } from './lacking.ts';
 import { type DraftedProposal, draftProposal } from './propose.ts';
+import { rule } from './rules.ts';
 import { seenOf } from './seen.ts';
-import { draftSubmission, refused, requireDelegation } from './submit.ts';
+import {
+  type DraftedSubmission,
+  draftSubmission,
+  type HeldDelegation,
+  refused,
+  requireDelegation,
+} from './submit.ts';
 import { type TermsRequest, termsOf } from './terms.ts';
 
 export interface DelegateTurn extends TermsRequest {
@@ -40,6 +51,8 @@ export interface DraftedTurn {
   readonly objects: readonly Uint8Array[];
   /** For `run`: what was ordered here. Null where nothing was, and where a human had ordered it before. */
   readonly seen: Digest | null;
+  /** No order before more humans approve: nothing of the delegate approves it, and `events` tell why. */
+  readonly awaits: boolean;
   readonly refusal: Refusal | null;
 }
 
@@ -70,8 +83,8 @@ export async function draftTurn(
       ? null
       : await draftProposal(context, parseDraft(input), request.signer, request.on_behalf_of);
     if (proposal) add(proposal.event, proposal.objects);
-    const seen = await submitAndOrder(context, request, known?.state ?? proposal!, { add, keep });
-    return { intent_id, events, objects, seen, refusal: null };
+    const ended = await submitAndOrder(context, request, known?.state ?? proposal!, { add, keep });
+    return { intent_id, events, objects, ...ended, refusal: null };
   } catch (error) {
     if (!isDecision(error)) throw error;
     const told = refusalOf(error.code, kept, refused(intent_id));
@@ -81,6 +94,7 @@ export async function draftTurn(
       events: [...proposed, ...told.events],
       objects: [...objects, ...told.objects],
       seen: null,
+      awaits: false,
       refusal: error,
     };
   }
@@ -96,7 +110,7 @@ async function submitAndOrder(
   request: DelegateTurn,
   begun: IntentState | DraftedProposal,
   { add, keep }: Writing,
-): Promise<Digest | null> {
+): Promise<Pick<DraftedTurn, 'seen' | 'awaits'>> {
   const { signer, is_ordered } = request;
   const now = await requireClock(context);
   const is_known = 'status' in begun;
@@ -105,24 +119,68 @@ async function submitAndOrder(
   await request.requireMeant(state, asked);
   const held = await requireDelegation(context, request.delegation, signer, now);
   // A delegation that approves is not used for what a human has to approve.
-  const is_due = is_ordered ? state.status === 'proposed' : !is_known && !held.delegation.approves;
+  const is_due = !is_known && !held.delegation.approves;
+  const submits = is_ordered ? state.status === 'proposed' : is_due;
+  let submission: DraftedSubmission | null = null;
   let after = state;
-  if (is_due) {
+  if (submits) {
     if (is_known) await requireSameEffect(context, state, asked);
     const { envelope, effect } = asked;
-    const submission = await draftSubmission(context, { state, envelope, effect, now }, held, signer, keep);
-    add(submission.delegated, submission.objects);
+    submission = await draftSubmission(context, { state, envelope, effect, now }, held, signer, keep);
     after = next(state, submission.delegated, now.toISOString());
   }
-  if (!is_ordered) return null;
-  const authorities = await authoritiesFor(context, namedIn(after));
-  const proven = { state: after, system: await context.store.system(), authorities };
-  const { standing } = await requireApproved(context, proven, after.hash, now);
+  const submit = () => submission && add(submission.delegated, submission.objects);
+  if (!is_ordered) {
+    submit();
+    return NOT_ORDERED;
+  }
+  const [authorities, system] = await Promise.all([
+    authoritiesFor(context, namedIn(after)),
+    context.store.system(),
+  ]);
+  const lacking = await lackingOf(context, after, authorities, asked);
+  const moment = await momentOf(context, system, authorities);
+  const standing = standingOf(after, { ...moment, now, lacking });
+  if (standing.next === 'approval') {
+    if (is_due) submit();
+    add(...(await denial(context, request, { state, authorities, system, asked, now, held })));
+    return { ...NOT_ORDERED, awaits: true };
+  }
+  submit();
+  if (standing.not_granted) refuseDenied(standing.not_granted);
   // A human who approved may have ordered it as well.
-  if (standing.not_ordered === null) return null;
+  if (standing.not_ordered === null) return NOT_ORDERED;
   const terms = termsOf(context, request, after, asked, now, held.delegation.expires_at);
-  const { system } = proven;
   const order = await draftOrder(context, request, { standing, system, authorities, asked, terms, now });
   add(order.ordered, order.objects);
-  return seenOf(order.ordered.body);
+  return { seen: seenOf(order.ordered.body), awaits: false };
+}
+
+const NOT_ORDERED = { seen: null, awaits: false } as const;
+
+interface Denying extends Proven {
+  readonly asked: Asked;
+  readonly now: Date;
+  readonly held: HeldDelegation;
+}
+
+/** Why it waits, as a fact: what the policies say to the order as the intent stands, or that an approval is missing. */
+async function denial(
+  context: Context,
+  request: DelegateTurn,
+  { state, authorities, system, asked, now, held: { delegation, ...held } }: Denying,
+): Promise<[Event, readonly Uint8Array[]]> {
+  const { signer } = request;
+  const principal = held.authorities.principal(signer.name) ?? refuse('PRINCIPAL_UNKNOWN');
+  const grant = termsOf(context, request, state, asked, now, delegation.expires_at);
+  const matter = { principal, delegated: true, grant, state, ...asked, system, authorities, now };
+  const { decision, digest, bytes } = await rule(context, { action: 'grant', ...matter });
+  const { intent_id, hash } = state;
+  const denied = (reason_code: ReasonCode, by_policy: Digest | null): Event => ({
+    kind: 'capability.denied',
+    subject: intent_id,
+    body: { hash, by: signer.name, reason_code, decision: by_policy },
+  });
+  const { events, objects } = refusalOf(decision.code ?? 'APPROVAL_MISSING', { digest, bytes }, denied);
+  return [events[0]!, objects];
 }

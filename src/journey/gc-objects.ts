@@ -2,7 +2,6 @@ import type { Digest } from '../canonical/digest.ts';
 import { parseEvent } from '../event/event.ts';
 import { objectsOf } from '../gate/objects.ts';
 import { signActs } from '../identity/act.ts';
-import { signingOnce } from '../identity/signing-once.ts';
 import { openEntry } from '../ledger/entry.ts';
 import { journeyLimits, limits } from '../limits.ts';
 import { expireManifest } from '../plan/report/archive.ts';
@@ -92,31 +91,51 @@ export interface ObjectsOutcome {
   readonly message: string | null;
 }
 
-/**
- * Removes objects that a human saw in a preview and that nothing needs now. The bytes go in the transaction that records it, so a
- * process that is killed leaves either both or neither.
- */
-export async function removeObjects(context: Context, request: GcRequest): Promise<ObjectsOutcome> {
-  const seen = new Map(request.objects?.map((one) => [one.digest, one.undo]));
-  const look = await lookAtObjects(context);
+/** What of the objects that a human saw can go, by one look at the ledger. */
+export interface ObjectChoice {
+  /** How many entries the ledger had. */
+  readonly size: number;
+  readonly chosen: readonly LookedAt[];
+  readonly kept: readonly Digest[];
+}
+
+/** `runs` are given up before the objects go: an undo of theirs keeps none. */
+export async function chooseObjects(
+  context: Context,
+  { objects: asked = [] }: Pick<GcRequest, 'objects'>,
+  runs: ReadonlySet<string>,
+): Promise<ObjectChoice> {
+  const seen = new Map(asked.map((one) => [one.digest, one.undo]));
+  const { objects, size } = await lookAtObjects(context);
   const kept: Digest[] = [];
   const chosen: LookedAt[] = [];
-  for (const object of look.objects.filter(({ digest }) => seen.has(digest))) {
-    const given_up = object.undo.every((one) => seen.get(object.digest)!.includes(one));
+  for (const object of objects.filter(({ digest }) => seen.has(digest))) {
+    const undo = seen.get(object.digest)!;
+    const given_up = object.undo.every((one) => undo.includes(one) || runs.has(one));
     const goes = object.stays === null && given_up && (await damage(context, object)) === null;
     if (goes) chosen.push(object);
     else kept.push(object.digest);
   }
+  return { size, chosen, kept };
+}
+
+/**
+ * Removes objects that a human saw in a preview and that nothing needs now. The bytes go in the transaction that records it, so a
+ * process that is killed leaves either both or neither. The signer has proven all that can be written here.
+ */
+export async function removeObjects(
+  context: Context,
+  request: GcRequest,
+  choice: ObjectChoice,
+): Promise<ObjectsOutcome> {
+  const { chosen } = choice;
+  const kept = [...choice.kept];
   const outcome = { objects: 0, bytes: 0, kept };
-  let { size } = look;
+  let { size } = choice;
   try {
     for (let i = 0; i < chosen.length; i += journeyLimits.gc_objects) {
-      const removed = await removeTogether(
-        context,
-        request,
-        chosen.slice(i, i + journeyLimits.gc_objects),
-        size,
-      );
+      const part = chosen.slice(i, i + journeyLimits.gc_objects);
+      const removed = await removeTogether(context, request, part, size);
       size = removed.size;
       kept.push(...removed.kept);
       outcome.objects += removed.objects.length;
@@ -145,7 +164,6 @@ async function removeTogether(
   chosen: readonly LookedAt[],
   from: number,
 ): Promise<Removed> {
-  const signed = { ...request, signer: signingOnce(request.signer, context.clock()) };
   let size = from;
   let objects = chosen;
   const kept: Digest[] = [];
@@ -156,7 +174,7 @@ async function removeTogether(
       [digest, ...subjects].some((one) => news.names.has(one));
     kept.push(...objects.filter(isTouched).map(({ digest }) => digest));
     objects = objects.filter((one) => !isTouched(one));
-    const ended = objects.length === 0 ? size : await commitRemoval(context, signed, objects, size);
+    const ended = objects.length === 0 ? size : await commitRemoval(context, request, objects, size);
     if (ended !== null) return { size: ended, objects, kept };
   }
   return refuse('STORE_BUSY', 'The ledger grows faster than objects can be looked at.');
@@ -188,7 +206,24 @@ async function commitRemoval(
 ): Promise<number | null> {
   const { origin, clock, store } = context;
   const runs = await runsToGiveUp(context, objects);
-  const drafts = [
+  const events = await signActs(origin, removalDrafts(runs, objects, reason), signer, clock());
+  try {
+    const { entries } = await store.commit({ events, erase: objects.map(({ digest }) => digest), as_of });
+    for (const { folder } of runs) await expireManifest(context.root, folder);
+    return entries.at(-1)!.seq + 1;
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'DECISION_STALE') return null;
+    throw error;
+  }
+}
+
+/** What a human signs for these objects, and for the undos that go with them. */
+export function removalDrafts(
+  runs: readonly Pick<GivenUp, 'intent_id' | 'execution_id'>[],
+  objects: readonly LookedAt[],
+  reason: string,
+) {
+  return [
     ...runs.map(({ intent_id, execution_id }) => ({
       kind: 'backups.expired' as const,
       subject: intent_id,
@@ -200,15 +235,6 @@ async function commitRemoval(
       facts: { bytes, reason },
     })),
   ];
-  const events = await signActs(origin, drafts, signer, clock());
-  try {
-    const { entries } = await store.commit({ events, erase: objects.map(({ digest }) => digest), as_of });
-    for (const { folder } of runs) await expireManifest(context.root, folder);
-    return entries.at(-1)!.seq + 1;
-  } catch (error) {
-    if (error instanceof Refusal && error.code === 'DECISION_STALE') return null;
-    throw error;
-  }
 }
 
 interface GivenUp {
@@ -218,7 +244,7 @@ interface GivenUp {
 }
 
 /** A run that only made files has no backups to give up, but its undo needs the effect. The state machine must refuse it from now on. */
-async function runsToGiveUp(context: Context, objects: readonly LookedAt[]): Promise<GivenUp[]> {
+export async function runsToGiveUp(context: Context, objects: readonly LookedAt[]): Promise<GivenUp[]> {
   const given_up: GivenUp[] = [];
   for (const execution_id of new Set(objects.flatMap(({ executions }) => executions))) {
     const { intent_id } =

@@ -1,12 +1,22 @@
 import { backupsInUse, canBeUndone } from '../gate/backups.ts';
 import type { IntentState, Run } from '../gate/state.ts';
-import { signAct } from '../identity/act.ts';
+import { type ActDraft, type Signer, signActs } from '../identity/act.ts';
 import { requireHuman } from '../identity/principal.ts';
+import { signingOnce } from '../identity/signing-once.ts';
 import { archiveOf, expireManifest } from '../plan/report/archive.ts';
 import { type Backups, measureBackups, removeBackups } from '../plan/rollback/backups.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { type Context, requireIntent } from './context.ts';
-import { type GcObjects, type ObjectsOutcome, previewObjects, removeObjects } from './gc-objects.ts';
+import {
+  chooseObjects,
+  type GcObjects,
+  type ObjectChoice,
+  type ObjectsOutcome,
+  previewObjects,
+  removalDrafts,
+  removeObjects,
+  runsToGiveUp,
+} from './gc-objects.ts';
 import { type GcPolicy, type GcRequest, requirePolicy, type SeenRun } from './gc-request.ts';
 import { allIntents } from './list.ts';
 
@@ -133,10 +143,49 @@ export async function gc(context: Context, request: GcRequest): Promise<GcOutcom
   const chosen: GcRun[] = [];
   for (const seen of request.runs)
     chosen.push({ ...(await requireRun(context, seen)), undoable: seen.undoable });
+  const expires = new Set(chosen.filter(isToExpire(signer)).map(({ execution_id }) => execution_id));
+  const before = await chooseObjects(context, request, expires);
+  const signed = { ...request, signer: signingOnce(signer, context.clock()) };
+  await signAll(context, signed, chosen, before);
   const runs: GcRunOutcome[] = [];
-  for (const run of chosen) runs.push(await giveUp(context, request, run));
-  return { runs, objects: await removeObjects(context, request) };
+  for (const run of chosen) runs.push(await giveUp(context, signed, run));
+  // The entries about these runs are this gc's own: it looks again behind them, and signs for no further object.
+  const after = expires.size === 0 ? before : await chooseAgain(context, request, before);
+  return { runs, objects: await removeObjects(context, signed, after) };
 }
+
+/** A rehearsal asks it of each. */
+const isToExpire =
+  ({ is_rehearsal }: Signer) =>
+  ({ begun }: GcRun) =>
+    !begun || is_rehearsal === true;
+
+/** One call of the signer for all that this gc can write, however many commits it takes. */
+async function signAll(
+  context: Context,
+  { reason, signer }: GcRequest,
+  chosen: readonly GcRun[],
+  { chosen: objects }: ObjectChoice,
+): Promise<void> {
+  const runs = chosen.filter(isToExpire(signer));
+  const known = new Set(runs.map(({ execution_id }) => execution_id));
+  const more = (await runsToGiveUp(context, objects)).filter(({ execution_id }) => !known.has(execution_id));
+  const drafts = [...runs.map((run) => expiryDraft(run, reason)), ...removalDrafts(more, objects, reason)];
+  if (drafts.length > 0) await signActs(context.origin, drafts, signer, context.clock());
+}
+
+async function chooseAgain(
+  context: Context,
+  request: GcRequest,
+  before: ObjectChoice,
+): Promise<ObjectChoice> {
+  const { size, chosen, kept } = await chooseObjects(context, request, NO_RUNS);
+  const signed = new Set(before.chosen.map(({ digest }) => digest));
+  const late = chosen.filter(({ digest }) => !signed.has(digest)).map(({ digest }) => digest);
+  return { size, chosen: chosen.filter(({ digest }) => signed.has(digest)), kept: [...kept, ...late] };
+}
+
+const NO_RUNS: ReadonlySet<string> = new Set();
 
 async function requireRun(context: Context, { execution_id, undoable }: SeenRun): Promise<GcRun> {
   const execution = (await context.store.find('execution', execution_id)) ?? refuse('EXECUTION_NOT_FOUND');
@@ -171,9 +220,16 @@ async function giveUp(context: Context, request: GcRequest, run: GcRun): Promise
 async function recordExpired(
   { origin, clock, store }: Context,
   { reason, signer }: GcRequest,
-  { execution_id, intent_id, bytes, undoable: gives_up_undo }: GcRun,
+  run: GcRun,
 ): Promise<void> {
+  const events = await signActs(origin, [expiryDraft(run, reason)], signer, clock());
+  await store.commit({ events });
+}
+
+function expiryDraft(
+  { execution_id, intent_id, bytes, undoable: gives_up_undo }: GcRun,
+  reason: string,
+): ActDraft<'backups.expired'> {
   const facts = { execution_id, bytes, gives_up_undo, reason };
-  const event = await signAct(origin, 'backups.expired', intent_id, facts, signer, clock());
-  await store.commit({ events: [event] });
+  return { kind: 'backups.expired', subject: intent_id, facts };
 }

@@ -1,4 +1,5 @@
 import type { Digest } from '../canonical/digest.ts';
+import { AGENT_CORE, needsDispatch } from '../gate/agent-core.ts';
 import { type ApprovalsNow, approvalsNow, couldAdd } from '../gate/approvals.ts';
 import { breakGlassSince } from '../gate/break-glass.ts';
 import { capabilityNow } from '../gate/capability.ts';
@@ -15,13 +16,13 @@ import { judgingGrants, type Policy, readsApprovers } from '../policy/policy.ts'
 import type { ApprovalFacts, ApproverRoles } from '../policy/quorum.ts';
 import type { PolicyRequest } from '../policy/request.ts';
 import { Refusal } from '../refusal.ts';
-import { type Context, humansNow } from './context.ts';
+import { type Asked, type Context, humansNow } from './context.ts';
 import { openAsked } from './effect.ts';
 import { actionOf } from './reach.ts';
 import { resourceOf } from './resource.ts';
 import { questionAbout } from './rules.ts';
 import { openEffect } from './sealed-effect.ts';
-import { termsOf, termsOrdered } from './terms.ts';
+import { coreLife, termsOf, termsOrdered } from './terms.ts';
 
 /**
  * The approvals without which the policies grant no capability for an intent, for all that tells where it stands; null where there are
@@ -31,6 +32,7 @@ export async function lackingOf(
   context: Context,
   state: IntentState,
   authorities: Authorities,
+  asked: Asked | null = null,
 ): Promise<Lacking | null> {
   const now = context.clock();
   if (!isDue(state) || hasExpired(state, now)) return null;
@@ -42,8 +44,8 @@ export async function lackingOf(
   const { policy } = await context.store.system();
   if (policy === null) return null;
   try {
-    if (!(await mayLack(context, policy, state))) return null;
-    return await asking(context, { state, authorities, order, now }, await context.rules(policy));
+    if (!(await mayLack(context, policy, state, asked))) return null;
+    return await asking(context, { state, authorities, asked, order, now }, await context.rules(policy));
   } catch (error) {
     if (error instanceof Refusal) return null;
     throw error;
@@ -75,13 +77,15 @@ async function mayLack(
   context: Context,
   policy: Digest,
   { effect_digest, tool }: IntentState,
+  asked: Asked | null,
 ): Promise<boolean> {
   const { store, memory } = context;
   const read = await readOf(context, policy);
   if (read !== 'elevated') return read === 'any';
   let elevated = memory.elevated.get(effect_digest);
   if (elevated === undefined) {
-    ({ elevated } = resourceOf(context, openEffect(await store.object(effect_digest)), tool));
+    const effect = asked?.effect ?? openEffect(await store.object(effect_digest));
+    ({ elevated } = resourceOf(context, effect, tool));
     memory.elevated.set(effect_digest, elevated);
   }
   return elevated;
@@ -90,6 +94,8 @@ async function mayLack(
 interface Asking {
   readonly state: IntentState;
   readonly authorities: Authorities;
+  /** What is drafted and not stored yet; null to read it. */
+  readonly asked: Asked | null;
   /** What was ordered and is not issued. */
   readonly order: Capability | null;
   readonly now: Date;
@@ -97,7 +103,7 @@ interface Asking {
 
 async function asking(
   context: Context,
-  { state, authorities, order, now }: Asking,
+  { state, authorities, asked: drafted, order, now }: Asking,
   engine: Engine,
 ): Promise<Lacking | null> {
   const judging = judgingGrants(engine.set.policies);
@@ -105,16 +111,21 @@ async function asking(
   if (policies.length === 0) return null;
   const approvals = approvalsNow(state, { now, authorities });
   const people = (await context.store.all('principal')).filter(canAct);
-  const orderers = order
-    ? [authorities.principal(order.by)].filter((one) => one !== null)
-    : orderersOf(people, approvals, judging);
+  // What the agent core proposed it orders itself, under a delegation.
+  const is_core = order === null && needsDispatch(state);
+  const by_name = order?.by ?? (is_core ? AGENT_CORE : null);
+  const orderers =
+    by_name === null
+      ? orderersOf(people, approvals, judging)
+      : [await context.store.find('principal', by_name)].filter((one) => one !== null);
   const [principal] = orderers;
   if (principal === undefined) return null;
-  const [asked, system] = await Promise.all([openAsked(context, state), context.store.system()]);
+  const [asked, system] = await Promise.all([drafted ?? openAsked(context, state), context.store.system()]);
+  const request = { action: actionOf(asked.effect), ...(is_core && { ttl_s: coreLife(context) }) };
   const grant = order
     ? await termsOrdered(context.store, order, asked.effect)
-    : termsOf(context, { action: actionOf(asked.effect) }, state, asked, now);
-  const by = { principal, delegated: (order?.delegation ?? null) !== null };
+    : termsOf(context, request, state, asked, now);
+  const by = { principal, delegated: is_core || (order?.delegation ?? null) !== null };
   const matter = { action: 'grant', ...by, grant, state, ...asked, system, authorities, now } as const;
   const question = await questionAbout(context, matter, engine);
   const questions = orderers.map((one) => askedBy(question, one));

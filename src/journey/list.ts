@@ -13,6 +13,7 @@ import { type Context, humansNow, type LookedUp } from './context.ts';
 import { mayWaitApproved } from './lacking.ts';
 import { holdsText, liveSince, newestBefore, type PageEnd, type PageRequest, pageOf } from './page.ts';
 import { couldApprove, type Reviewers, reviewersOf } from './reviewers.ts';
+import { othersBetween } from './steps.ts';
 
 /** Which intents are meant: those that fit all of it. */
 interface IntentFilter {
@@ -225,6 +226,7 @@ export async function* allIntents(
   by?: Page['by'],
   { newest_first = false, beyond: from }: Walk = {},
 ): AsyncGenerator<IntentState> {
+  const others = othersBetween();
   for (let beyond = from; ; ) {
     const page: PagedRow<'intent'>[] = await store.page('intent', {
       limit: journeyLimits.scan_rows,
@@ -232,7 +234,10 @@ export async function* allIntents(
       ...(by && { by }),
       ...(beyond !== undefined && { beyond }),
     });
-    for (const { state } of page) yield state;
+    for (const { state } of page) {
+      await others();
+      yield state;
+    }
     if (page.length < journeyLimits.scan_rows) return;
     beyond = page.at(-1)!.seq;
   }

@@ -27,6 +27,11 @@ export interface Terms extends Bounds {
   readonly expires_at: string;
 }
 
+/** How long a capability that the agent core orders lives. */
+export function coreLife({ capability_ttl_s }: Context): number {
+  return Math.min(limits.agent_capability_ttl_s, capability_ttl_s);
+}
+
 /** What would be ordered, or why it cannot be. `since` is when the order is drawn up. */
 export function termsOf(
   context: Context,

@@ -1,3 +1,4 @@
+import { type Digest, sha256 } from '../canonical/digest.ts';
 import { canonicalText, canonicalTextOfParsed, type Json } from '../canonical/json.ts';
 import { Recent } from '../canonical/recent.ts';
 import { limits } from '../limits.ts';
@@ -11,12 +12,12 @@ import { type Decision, type PolicyAction, type PolicyRequest, SCOPE_OF } from '
  * what no policy reads are asked once. Cedar itself tells what a policy reads.
  */
 export function rememberingEngine(engine: Engine): Engine {
-  const known = new Recent<string, Decision>(limits.remembered_policy_sets);
+  const known = new Recent<Digest, Decision>(limits.remembered_policy_sets);
   const reads = readsOf(engine.set.policies);
   return {
     ...engine,
     decide: (request) => {
-      const question = questionOf(request, reads(request.action), engine.set.arguments);
+      const question = sha256(questionOf(request, reads(request.action), engine.set.arguments));
       const found = known.get(question);
       if (found) return found;
       const decision = engine.decide(request);

@@ -20,7 +20,7 @@ import {
   retried,
   withdrawn,
 } from '../store/facts.ts';
-import { intentAt, longLedger, type Shape } from './long-ledger.ts';
+import { givenUp, intentAt, longLedger, type Shape } from './long-ledger.ts';
 
 const SIZE = 64;
 /** It ran, it was rejected, and there is none. */
@@ -67,6 +67,7 @@ const LATE: Readonly<Record<string, readonly Event[]>> = {
 
 const UNTIMELY: Readonly<Record<string, readonly [Shape, (n: number) => readonly Event[]]>> = {
   'an intent that expired undecided': ['undecided', (n) => [denied(intentAt(n), 'ada')]],
+  'a plan whose backups were kept': ['plans with backups', (n) => [givenUp(n), givenUp(n + 7)]],
   'a failed run of an intent that expired': [
     'failed',
     (n) => [{ ...retried(intentAt(n), RUN.replace(/0$/, String(n)), 2, 'ada') }],
@@ -78,22 +79,43 @@ const UNTIMELY: Readonly<Record<string, readonly [Shape, (n: number) => readonly
 };
 
 describe('a verification that forgets what is over', () => {
+  it('reads a ledger twice in which the backups of many plans are given up late', async () => {
+    const shape = 'plans whose backups go late';
+    let readings = 0;
+    const open = () => {
+      readings += 1;
+      return longLedger(900, [], shape);
+    };
+    const found = await answerOf(auditEntries(open));
+    expect(found).toEqual(await answerOf(auditEntries(longLedger(900, [], shape))));
+    expect(found).toHaveProperty('root');
+    expect(readings).toBe(2);
+  });
+
+  it('refuses backups that are given up twice, both times late', async () => {
+    const more = [givenUp(3), givenUp(3)];
+    const shape = 'plans with backups';
+    const found = await answerOf(auditEntries(() => longLedger(600, more, shape)));
+    expect(found).toMatchObject({ code: 'LEDGER_BROKEN', reason_code: 'CLAIM_TAKEN', seq: 601 });
+    expect(found).toEqual(await answerOf(auditEntries(longLedger(600, more, shape))));
+  });
+
   it.each(Object.entries(UNTIMELY))(
     'reads again, and takes, what goes on with %s',
     async (_, [shape, more]) => {
       let readings = 0;
       const open = (): AsyncIterable<SealedEntry[]> => {
         readings += 1;
-        return longLedger(2_000, more(3), shape);
+        return longLedger(800, more(3), shape);
       };
       const found = await answerOf(auditEntries(open));
-      expect(found).toEqual(await answerOf(auditEntries(longLedger(2_000, more(3), shape))));
+      expect(found).toEqual(await answerOf(auditEntries(longLedger(800, more(3), shape))));
       expect(found).toHaveProperty('root');
       expect(readings).toBe(2);
       readings = 0;
       await auditEntries(() => {
         readings += 1;
-        return longLedger(2_000, [], shape);
+        return longLedger(800, [], shape);
       });
       expect(readings).toBe(1);
     },

@@ -43,17 +43,30 @@ function* mixed(n: number): Generator<Event> {
   if (n % 1000 !== 999) yield denied(subject, 'ada');
 }
 
-function* ran(n: number, ended: typeof END, expires_at = EXPIRES): Generator<Event> {
+function* ran(
+  n: number,
+  ended: typeof END,
+  expires_at = EXPIRES,
+  reports: string | null = null,
+): Generator<Event> {
   const [subject, execution_id, capability_id] = [intentAt(n), id(n, 2), id(n, 3)];
-  yield proposed(subject, { expires_at, ...(n % 2 === 0 && AGENT) });
+  const effect = reports === null ? 'tool' : 'plan';
+  yield proposed(subject, { effect, expires_at, ...(n % 2 === 0 && AGENT) });
   const order = { ...ORDER, order_id: capability_id, expires_at, lapses_at: expires_at };
   yield signedAt(ORIGIN, 'order.given', subject, order, ADA, new Date(NOON));
   const issue = { ...ISSUE, capability_id, expires_at };
   yield signFact(ORIGIN, 'control', { kind: 'capability.issued', subject, body: issue }, CONTROL);
-  const claim = { ...CLAIM, execution_id, capability_id };
+  const claim = { ...CLAIM, execution_id, capability_id, reports };
   yield signFact(ORIGIN, 'executor', { kind: 'execution.claimed', subject, body: claim }, HOST);
   const end = { ...ended, execution_id, capability_id };
   yield signFact(ORIGIN, 'executor', { kind: 'execution.finished', subject, body: end }, HOST);
+}
+
+const GIVEN_UP = { bytes: 1, gives_up_undo: false, reason: 'old' };
+/** The backups of this plan are given up. */
+export function givenUp(n: number): Event {
+  const facts = { ...GIVEN_UP, execution_id: id(n, 2) };
+  return signedAt(ORIGIN, 'backups.expired', intentAt(n), facts, ADA, new Date(NOON));
 }
 
 const HOUR_MS = 3_600_000;
@@ -81,6 +94,18 @@ const SHAPES = {
     step_ms: 60_000,
   },
   failed: { story: (n: number, at: Date) => ran(n, FAILED, hourAfter(at)), step_ms: 60_000 },
+  'plans with backups': {
+    story: (n: number, at: Date) => ran(n, END, hourAfter(at), 'agent_outputs/reports/one'),
+    step_ms: 60_000,
+  },
+  /** Ten hours later. */
+  'plans whose backups go late': {
+    story: function* (n: number, at: Date) {
+      yield* ran(n, END, hourAfter(at), 'agent_outputs/reports/one');
+      if (n >= 100) yield givenUp(n - 100);
+    },
+    step_ms: 60_000,
+  },
   'called off': { story: (n: number) => conversation(n), step_ms: 2 * HOUR_MS },
 } satisfies Record<string, { story: (n: number, at: Date) => Generator<Event>; step_ms: number }>;
 

@@ -62,6 +62,7 @@ describe('a deep verification', () => {
       // What it holds of them otherwise is 800 bytes and more; of so few entries, a megabyte that is not collected yet is 50.
       expect(watch.bytes_per_entry).toBeLessThan(200);
     },
+    240_000,
   );
 
   it(`of ${ENTRIES} entries holds only ids of what is over`, async () => {

@@ -191,3 +191,21 @@ it('a tool that may write a protected file needs two people by the policies that
   await intents.approve({ ...intent, signer: bo });
   expect(await missing(intent)).toBe(0);
 });
+
+it('a page of intents that each ask the policies another question is more than one turn of the event loop', async () => {
+  const asks = `${GRANT} when { context.goal != "none" } unless { context.quorums.contains("two") };`;
+  const t = await team(PERMITS + policy('asks', 'capability', asks));
+  for (let n = 0; n < 50; n++) await proposeSay(t, { declared_goal: `Goal ${n}` }, t.scout);
+  // What is loaded at the first use takes turns of its own.
+  await t.keyturn.intents.list({ limit: 1 });
+  let turns = 0;
+  const count = () => {
+    turns += 1;
+    waiting = setImmediate(count);
+  };
+  let waiting = setImmediate(count);
+  const { intents } = await t.keyturn.intents.list({ limit: 50 });
+  clearImmediate(waiting);
+  expect(intents).toHaveLength(50);
+  expect(turns).toBeGreaterThan(0);
+});

@@ -1,9 +1,10 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SignedKind } from '../../src/event/event.ts';
 import type { OpenKey, Signer } from '../../src/identity/act.ts';
 import { Keyturn, type Proof } from '../../src/keyturn.ts';
-import { limits } from '../../src/limits.ts';
+import { journeyLimits, limits } from '../../src/limits.ts';
 import type { ReasonCode } from '../../src/refusal.ts';
 import { SIMULATIONS, writeSimulation } from '../agent/agent-place.ts';
 import { freshSigner } from '../support/keys.ts';
@@ -25,7 +26,7 @@ import {
   rules,
   yes,
 } from './authority.ts';
-import { create, planOf, planProjects, run, runnable } from './plan-story.ts';
+import { create, planOf, planProjects, remove, run, runnable } from './plan-story.ts';
 
 /** A key that is somewhere else: it takes its time, and meanwhile others go on. */
 interface Elsewhere extends Signer {
@@ -383,6 +384,26 @@ describe('while a key elsewhere signs', () => {
     expect(outcome.kept.length).toBeGreaterThan(0);
     expect(outcome.objects).toBeGreaterThan(0);
     expect(outcome.objects + outcome.kept.length).toBe(objects.removes.length);
+    await p.keyturn.ledger.verify({ deep: true });
+  });
+
+  it('a gc of several runs and of more objects than one commit removes is signed once', async () => {
+    const p = await scene();
+    for (const file of ['n1', 'n2']) {
+      writeFileSync(join(p.root, file), 'before');
+      const intent = await runnable(p, planOf([remove('1', file)]), { issuer: 'scout' });
+      await run(p, intent);
+    }
+    for (let n = 0; n < 40; n++) await reject(p, await approved(p));
+    const policy = { older_than_s: 0, undoable_too: true };
+    const { removes: runs, objects } = await p.keyturn.system.previewGc(policy);
+    expect(runs).toHaveLength(2);
+    expect(objects.removes.length).toBeGreaterThan(journeyLimits.gc_objects);
+    const signer = elsewhere(p.ada, async () => {});
+    const outcome = await p.keyturn.system.gc({ runs, objects: objects.removes, ...because, signer });
+    expect(signer.calls).toBe(1);
+    expect(outcome.runs.map(({ removed }) => removed)).toEqual([true, true]);
+    expect(outcome.objects).toMatchObject({ objects: objects.removes.length, kept: [], code: null });
     await p.keyturn.ledger.verify({ deep: true });
   });
 });

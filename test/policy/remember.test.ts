@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { limits } from '../../src/limits.ts';
 import type { Engine } from '../../src/policy/engine.ts';
 import { rememberingEngine } from '../../src/policy/remember.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -78,14 +79,15 @@ describe('an engine that remembers', () => {
   it('forgets what was asked longest ago, and nothing else', async () => {
     const { engine, asked } = await watched();
     const ask = (n: number) => engine.decide(asking('grant', {}, { name: `n${n}` }));
-    for (let n = 0; n < 256; n++) ask(n);
+    const most = limits.remembered_policy_sets;
+    for (let n = 0; n < most; n++) ask(n);
     ask(0);
-    expect(asked()).toBe(256);
-    ask(256);
+    expect(asked()).toBe(most);
+    ask(most);
     ask(0);
-    expect(asked()).toBe(257);
+    expect(asked()).toBe(most + 1);
     ask(1);
-    expect(asked()).toBe(258);
+    expect(asked()).toBe(most + 2);
   });
 
   it('refuses a question that is not plain, which could look like another one', async () => {
