@@ -1,7 +1,8 @@
 import type { Digest } from '../canonical/digest.ts';
-import type { Event } from '../event/event.ts';
+import type { Drafted, Event } from '../event/event.ts';
 import { next } from '../gate/next.ts';
 import type { IntentState } from '../gate/state.ts';
+import type { System } from '../gate/system.ts';
 import type { Signer } from '../identity/act.ts';
 import { type DraftInput, parseDraft } from '../intent/envelope.ts';
 import type { Refusal } from '../refusal.ts';
@@ -16,6 +17,7 @@ import {
   refusalOf,
   requireClock,
 } from './context.ts';
+import { decidedHere } from './control.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { draftOrder, requireApproved } from './grant.ts';
 import { type DraftedProposal, draftProposal } from './propose.ts';
@@ -55,10 +57,10 @@ export async function draftTurn(
   const { intent_id } = input;
   // From the signed entries: a row that says approved orders nothing. Without a row the commit finds out whether there is one.
   const known = (await context.store.find('intent', intent_id)) && (await provenState(context, intent_id));
-  const events: Event[] = [];
+  const drafted: Drafted[] = [];
   const objects: Uint8Array[] = [];
-  const add = (event: Event, more: readonly Uint8Array[]) => {
-    events.push(event);
+  const add = (event: Drafted, more: readonly Uint8Array[]) => {
+    drafted.push(event);
     objects.push(...more);
   };
   let kept: Kept | null = null;
@@ -70,12 +72,15 @@ export async function draftTurn(
       ? null
       : await draftProposal(context, parseDraft(input), request.signer, request.on_behalf_of);
     if (proposal) add(proposal.event, proposal.objects);
-    const seen = await submitAndOrder(context, request, known?.state ?? proposal!, { add, keep });
+    const system = await context.store.system();
+    const begun = known?.state ?? proposal!;
+    const seen = await submitAndOrder(context, request, begun, system, { add, keep });
+    const events = decidedHere(context, request.signer, system, drafted);
     return { intent_id, events, objects, seen, refusal: null };
   } catch (error) {
     if (!isDecision(error)) throw error;
     const told = refusalOf(error.code, kept, refused(intent_id));
-    const proposed = events.slice(0, known ? 0 : 1);
+    const proposed = drafted.slice(0, known ? 0 : 1) as Event[];
     return {
       intent_id,
       events: [...proposed, ...told.events],
@@ -87,7 +92,7 @@ export async function draftTurn(
 }
 
 interface Writing {
-  readonly add: (event: Event, objects: readonly Uint8Array[]) => void;
+  readonly add: (event: Drafted, objects: readonly Uint8Array[]) => void;
   readonly keep: (ruling: Kept) => void;
 }
 
@@ -95,6 +100,7 @@ async function submitAndOrder(
   context: Context,
   request: DelegateTurn,
   begun: IntentState | DraftedProposal,
+  system: System,
   { add, keep }: Writing,
 ): Promise<Digest | null> {
   const { signer, is_ordered } = request;
@@ -110,18 +116,18 @@ async function submitAndOrder(
   if (is_due) {
     if (is_known) await requireSameEffect(context, state, asked);
     const { envelope, effect } = asked;
-    const submission = await draftSubmission(context, { state, envelope, effect, now }, held, signer, keep);
-    add(submission.delegated, submission.objects);
-    after = next(state, submission.delegated, now.toISOString());
+    const matter = { state, envelope, effect, system, now };
+    const { delegated, objects } = await draftSubmission(context, matter, held, signer, keep);
+    add(delegated, objects);
+    after = next(state, delegated as Event<'intent.delegated'>, now.toISOString());
   }
   if (!is_ordered) return null;
   const authorities = await authoritiesFor(context, namedIn(after));
-  const proven = { state: after, system: await context.store.system(), authorities };
+  const proven = { state: after, system, authorities };
   const { standing } = await requireApproved(context, proven, after.hash, now);
   // A human who approved may have ordered it as well.
   if (standing.not_ordered === null) return null;
   const terms = termsOf(context, request, after, asked, now, held.delegation.expires_at);
-  const { system } = proven;
   const order = await draftOrder(context, request, { standing, system, authorities, asked, terms, now });
   add(order.ordered, order.objects);
   return seenOf(order.ordered.body);

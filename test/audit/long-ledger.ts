@@ -7,6 +7,7 @@ import { moved, planned, received, STEP, step } from '../gate/agent-story.ts';
 import { goal, of } from '../store/agent-facts.ts';
 import {
   claimed,
+  decided,
   denied,
   finished,
   issuedUnder,
@@ -47,7 +48,7 @@ function* ran(n: number, ended: typeof END, expires_at = EXPIRES): Generator<Eve
   const [subject, execution_id, capability_id] = [intentAt(n), id(n, 2), id(n, 3)];
   yield proposed(subject, { expires_at, ...(n % 2 === 0 && AGENT) });
   const order = { ...ORDER, order_id: capability_id, expires_at, lapses_at: expires_at };
-  yield signedAt(ORIGIN, 'order.given', subject, order, ADA, new Date(NOON));
+  yield* decided([signedAt(ORIGIN, 'order.given', subject, order, ADA, new Date(NOON))]);
   const issue = { ...ISSUE, capability_id, expires_at };
   yield signFact(ORIGIN, 'control', { kind: 'capability.issued', subject, body: issue }, CONTROL);
   const claim = { ...CLAIM, execution_id, capability_id };

@@ -14,6 +14,7 @@ import { until } from '../support/processes.ts';
 import { type Project, project, TOOLS } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
+import { decidedIn } from '../support/signed.ts';
 import {
   authority,
   human,
@@ -97,7 +98,7 @@ async function orderedPastTheLibrary(
   const ordered = await signAct(origin, 'order.given', intent_id, facts, p.ada, new Date());
   const path = p.keyturn.layout.store;
   const store = await openSqliteStore({ path, tenant: 'default', clock: () => new Date(), mode: 'write' });
-  await store.commit({ events: [ordered], objects: [bytes] });
+  await store.commit({ events: [await decidedIn(p, ordered)], objects: [bytes] });
   await store.close();
 }
 

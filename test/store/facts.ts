@@ -4,10 +4,17 @@ import { keyPairFromSeed, sign } from '../../src/canonical/ed25519.ts';
 import { isUuid } from '../../src/canonical/uuid.ts';
 import { kidOf } from '../../src/capability/key.ts';
 import { mint } from '../../src/capability/token.ts';
-import type { Body, Event, SignedKind } from '../../src/event/event.ts';
+import {
+  type Body,
+  type ControlProof,
+  type Drafted,
+  type Event,
+  isControlled,
+  type SignedKind,
+} from '../../src/event/event.ts';
 import { originOf, proposalOf, signerOf } from '../../src/identity/act.ts';
 import { keyCredential } from '../../src/identity/credential.ts';
-import { type FactKind, signFact, type Unsigned } from '../../src/identity/fact.ts';
+import { type FactKind, signDecided, signFact, type Unsigned } from '../../src/identity/fact.ts';
 import { signedAt } from '../support/signed.ts';
 import { decisionFor, madeToken, POLICY } from './decisions.ts';
 
@@ -36,18 +43,32 @@ export function act<K extends SignedKind>(
     tenant = 'default',
     signs = by,
     at = AT,
+    control = 'control',
   }: {
     key?: string | undefined;
     tenant?: string | undefined;
     signs?: string | undefined;
     at?: Date | undefined;
+    /** Whose key signs what stands beside. */
+    control?: string | undefined;
   } = {},
 ): Event<K> {
   const signer = {
     ...signerOf(by, keyOf(signs), seedOf(signs)),
     ...(key === undefined ? {} : { public_key: key }),
   };
-  return signedAt(originOf(PROJECT, tenant), kind, subject, facts as never, signer, at);
+  const origin = originOf(PROJECT, tenant);
+  const acted = signedAt(origin, kind, subject, facts as never, signer, at);
+  return (isControlled(acted) ? decided([acted], control, origin)[0] : acted) as Event<K>;
+}
+
+/** One commit of the control plane with this key, whatever proof of it these had before. */
+export function decided(drafted: readonly Drafted[], control = 'control', origin = ORIGIN): Event[] {
+  const bare = drafted.map((one) => {
+    const { control_key: _, control_signature: __, control_covers: ___, ...body } = one.body as ControlProof;
+    return isControlled(one) ? ({ ...one, body } as unknown as Drafted) : one;
+  });
+  return signDecided(origin, bare, signerOf(control, keyOf(control), seedOf(control)));
 }
 
 export function begun(): Event<'system.initialised'> {
