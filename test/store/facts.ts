@@ -59,13 +59,18 @@ export function act<K extends SignedKind>(
   };
   const origin = originOf(PROJECT, tenant);
   const acted = signedAt(origin, kind, subject, facts as never, signer, at);
-  return (isControlled(acted) ? decided([acted], control, origin)[0] : acted) as Event<K>;
+  return (isControlled(acted) ? decided([acted as never], control, origin)[0] : acted) as Event<K>;
 }
 
 /** One commit of the control plane with this key, whatever proof of it these had before. */
 export function decided(drafted: readonly Drafted[], control = 'control', origin = ORIGIN): Event[] {
   const bare = drafted.map((one) => {
-    const { control_key: _, control_signature: __, control_covers: ___, ...body } = one.body as ControlProof;
+    const {
+      control_key: _,
+      control_signature: __,
+      control_covers: ___,
+      ...body
+    } = one.body as unknown as ControlProof;
     return isControlled(one) ? ({ ...one, body } as unknown as Drafted) : one;
   });
   return signDecided(origin, bare, signerOf(control, keyOf(control), seedOf(control)));
@@ -313,7 +318,7 @@ export function ordered(subject: string, by: string, over: OrderOrIssue = {}): E
       ? decisionFor({ kind: 'order.given', subject, by, policy: over.policy ?? POLICY })
       : null,
   };
-  return act('order.given', subject, facts, by);
+  return act('order.given', subject, facts, by, { control: seedOfControl(over.control_key) });
 }
 
 /** Signed by the key that follows from the name `control`, whatever key it names. */
@@ -343,7 +348,7 @@ export function issuedUnder(
     approvers: over.approvers ?? [{ name: 'ada', roles: [] }],
     break_glass: over.break_glass ?? false,
   };
-  const seed = CONTROL_SEEDS.find((name) => keyOf(name) === control_key) ?? 'control';
+  const seed = seedOfControl(control_key);
   const { key } = signerOf(seed, control_key, seedOf(seed));
   const fact = { kind: 'capability.issued', subject, body: facts } as const;
   return signFact(ORIGIN, 'control', fact, { public_key: control_key, key });
@@ -354,7 +359,7 @@ function tokenFor(subject: string, over: OrderOrIssue, capability_id: string): s
   // No token is about what is no intent.
   if (!isUuid(subject)) return DIGEST;
   const { control_key = keyOf('control'), expires_at = EXPIRES } = over;
-  const seed = CONTROL_SEEDS.find((name) => keyOf(name) === control_key) ?? 'control';
+  const seed = seedOfControl(control_key);
   const claims = {
     jti: capability_id,
     issuer: ORIGIN,
@@ -377,6 +382,9 @@ function tokenFor(subject: string, over: OrderOrIssue, capability_id: string): s
     mint(claims, { kid: kidOf(control_key), key: signerOf(seed, control_key, seedOf(seed)).key }),
   );
 }
+
+const seedOfControl = (control_key?: string) =>
+  CONTROL_SEEDS.find((name) => keyOf(name) === control_key) ?? 'control';
 
 const CONTROL_SEEDS = ['control', 'newer', 'newest', 'other'];
 
