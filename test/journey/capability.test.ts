@@ -288,6 +288,6 @@ describe('the key that signs capabilities', () => {
     );
     for (const act of [p.keyturn.intents.turn, p.keyturn.intents.approve])
       await expectRefusal('KEY_FILE_INVALID', () => act({ ...named(intent), signer: p.ada }));
-    expect((await p.keyturn.intents.get(named(intent))).approvals).toEqual([]);
+    expect((await p.keyturn.intents.get({ intent_id: intent.intent_id })).approvals).toEqual([]);
   });
 });
