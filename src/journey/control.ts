@@ -44,7 +44,7 @@ export async function addControlKey(
   return added;
 }
 
-/** It issues nothing from now on, and what it issued and was not claimed yet is not run. */
+/** It decides and issues nothing from now on, and what it issued and was not claimed yet is not run. */
 export async function revokeControlKey(
   context: Context,
   { public_key, reason, signer }: Omit<AddControlKeyRequest, 'replaces' | 'keep'>,

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type ControlProof, type Event, type EventKind, isSigned } from '../../src/event/event.ts';
+import {
+  type ControlProof,
+  type Event,
+  type EventKind,
+  isSigned,
+  parseEvent,
+} from '../../src/event/event.ts';
 import { originOf } from '../../src/identity/act.ts';
-import { controlled, decided, granted, proposed, uncontrolled } from '../store/facts.ts';
+import { signDecided, verifyFact } from '../../src/identity/fact.ts';
+import { controlled, decided, granted, keyOf, ORIGIN, proposed, uncontrolled } from '../store/facts.ts';
 import { governance } from '../store/place.ts';
 import { objectsOf } from './judges.ts';
 import { id, lived } from './lived.ts';
@@ -113,6 +120,22 @@ describe('what stands beside the signature of a human', () => {
     // What it signed before stands.
     const before = [...governance('ada'), proposed(id(1)), granted(id(1), 'ada'), ...ends];
     expect(await deepVerified(before, new Map())).toBeNull();
+  });
+});
+
+describe('a rehearsal', () => {
+  it('names the control key, and is not signed by it', () => {
+    const {
+      control_key: _,
+      control_signature: __,
+      control_covers: ___,
+      ...body
+    } = granted(id(1), 'ada').body;
+    const drafted = { kind: 'approval.granted', subject: id(1), body } as const;
+    const [rehearsed] = signDecided(ORIGIN, [drafted], { public_key: keyOf('control'), key: null });
+    expect(parseEvent(rehearsed!)).toEqual(rehearsed);
+    expect(rehearsed!.body).toMatchObject({ control_key: keyOf('control'), control_covers: null });
+    expect(() => verifyFact(ORIGIN, rehearsed!)).toThrow('does not verify');
   });
 });
 

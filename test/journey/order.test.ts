@@ -146,6 +146,11 @@ describe('the key is turned', () => {
       'execution.claimed',
       'execution.finished',
     ]);
+    // The control plane signs once what it decided beside them.
+    const [submission, order] = [story[1]!.body, story[2]!.body];
+    expect(submission.control_covers).toHaveLength(2);
+    for (const member of ['control_key', 'control_signature', 'control_covers'])
+      expect(order[member]).toEqual(submission[member]);
     const [issued, claimed] = [story[3]!, story[4]!];
     expect([claimed.seq - issued.seq, claimed.at]).toEqual([1, issued.at]);
     expect(await ordersOf(p, intent)).toEqual(['spent']);
