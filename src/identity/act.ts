@@ -140,7 +140,8 @@ export async function signKeyAct<K extends KeyKind>(
   { signer, holder }: { readonly signer: Signer; readonly holder: Signer },
   now: Date,
 ): Promise<Event<K>> {
-  const act = (await signAct(origin, kind, subject, facts as unknown as ActFacts<K>, signer, now)) as Event<K>;
+  const said = facts as unknown as ActFacts<K>;
+  const act = (await signAct(origin, kind, subject, said, signer, now)) as Event<K>;
   if (!signer.is_rehearsal) return withOwnProof(origin, act, holder);
   const { credential } = act.body as Body<KeyKind>;
   return withOwn(act, unsigned(credential?.kind === 'passkey' ? credential : null));
