@@ -142,6 +142,8 @@ export const limits = {
   passkey_origins: 8,
   /** Acts in one touch. Each entry holds the whole list, so a hundred take 700 KiB, and each entry 7 of its 64 KiB. */
   touch_acts: 100,
+  /** Entries that one signature of the control plane covers: those of one commit, of which it decides two at most. */
+  control_covers: 8,
   /** One ledger entry: facts hold digests, not contents. */
   entry_bytes: 64 * KiB,
   /** Objects that are smaller are never removed by gc: the entry that would say so takes about half as much, for good. */

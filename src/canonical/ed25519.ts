@@ -56,16 +56,21 @@ export function publicKeyOf(key: PublicKey): PlatformKey {
 }
 
 /** `publicKeyOf`, or one that remembers. */
-export type KeyOf = (key: PublicKey) => PlatformKey;
+export interface KeyOf {
+  (key: PublicKey): PlatformKey;
+  /** Signatures that stand in several entries, and were verified in one of them. */
+  readonly verified?: Recent<string, true>;
+}
 
 /** Imports each key once: to import it takes nearly as long as to verify a signature with it. */
 export function rememberedKeys(): KeyOf {
   const known = new Recent<PublicKey, PlatformKey>(limits.remembered_keys);
-  return (key) => {
+  const imported = (key: PublicKey) => {
     const found = known.get(key) ?? publicKeyOf(key);
     known.set(key, found);
     return found;
   };
+  return Object.assign(imported, { verified: new Recent<string, true>(limits.remembered_keys) });
 }
 
 /** Signs bytes; the signature is base64. */

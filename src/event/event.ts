@@ -9,6 +9,7 @@ import {
   type ActSignature,
   action,
   attempt,
+  beside_control,
   body,
   by_control,
   client,
@@ -225,7 +226,7 @@ const bodies = {
     ...signed,
   })),
   'intent.refused': body(() => ({ reason_code, decision: decision.nullable() })),
-  'intent.submitted': body(() => ({ hash: digest, by: name, decision })),
+  'intent.submitted': body(() => ({ hash: digest, by: name, decision, ...beside_control })),
   /** The submission by an agent to which a human delegated it. */
   'intent.delegated': body(() => ({
     hash: digest,
@@ -235,6 +236,7 @@ const bodies = {
     approver: z.strictObject({ by: name, key: public_key }).nullable(),
     expires_at: time,
     decision,
+    ...beside_control,
     ...signed,
   })),
 
@@ -244,6 +246,7 @@ const bodies = {
     expires_at: time,
     account,
     decision,
+    ...beside_control,
     ...signed,
   })),
   'approval.denied': body(() => ({ hash: digest, reason: prose, ...signed })),
@@ -271,6 +274,7 @@ const bodies = {
     approvers,
     /** That this human may approve; null where it only orders. The fold refuses an order that has one of the two alone. */
     decision: decision.nullable(),
+    ...beside_control,
     ...signed,
   })),
   /** The control plane issues what was ordered. Its key signs it. */
@@ -311,7 +315,14 @@ const bodies = {
     decision: decision.nullable(),
   })),
   'capability.revoked': body(() => ({ capability_id: uuid, reason: prose, ...signed })),
-  'break_glass.used': body(() => ({ attempt, hash: digest, decision, reason: prose, ...signed })),
+  'break_glass.used': body(() => ({
+    attempt,
+    hash: digest,
+    decision,
+    reason: prose,
+    ...beside_control,
+    ...signed,
+  })),
 
   ...executionBodies,
 
@@ -387,24 +398,45 @@ export function signedBy({ body }: { readonly body: object }): string | null {
   return typeof name === 'string' ? name : null;
 }
 
+/** What the control plane decided, of its own or beside an act. One signature of its key covers all of them in a commit. */
+const CONTROLLED = [
+  'intent.submitted',
+  'intent.delegated',
+  'approval.granted',
+  'order.given',
+  'break_glass.used',
+] as const;
+
+export type ControlledKind = (typeof CONTROLLED)[number];
+
+export type ControlProof = z.infer<z.ZodObject<typeof beside_control>>;
+
+/** An event that the control plane has yet to sign, if it is one of its kinds. */
+export type Drafted<K extends EventKind = EventKind> = {
+  [P in K]: P extends ControlledKind
+    ? { readonly kind: P; readonly subject: string; readonly body: Omit<Body<P>, keyof ControlProof> }
+    : Event<P>;
+}[K];
+
+export function isControlled({ kind }: { readonly kind: EventKind }): boolean {
+  return (CONTROLLED as readonly EventKind[]).includes(kind);
+}
+
+const CONTROL_PROOF = ['control_key', 'control_signature', 'control_covers'] as const;
+
 /** The members of an act that its human neither saw nor signed. */
 const BESIDE: { readonly [K in SignedKind]?: readonly (keyof Body<K>)[] } = {
   'key.enrolled': ['own'],
   'credential.added': ['own'],
-  'approval.granted': ['account', 'decision'],
-  'order.given': ['account', 'approvers', 'decision'],
-  'intent.delegated': ['decision'],
-  'break_glass.used': ['decision'],
+  'approval.granted': ['account', 'decision', ...CONTROL_PROOF],
+  'order.given': ['account', 'approvers', 'decision', ...CONTROL_PROOF],
+  'intent.delegated': ['decision', ...CONTROL_PROOF],
+  'break_glass.used': ['decision', ...CONTROL_PROOF],
   'rollback.claimed': ['executor', 'executor_key', 'executor_signature'],
 };
 
 export function besideOf(kind: SignedKind): readonly string[] {
   return BESIDE[kind] ?? [];
-}
-
-/** The members of a fact that its machine did not state: an executor asks for a claim, and the control plane decides. */
-export function besideFact(kind: EventKind): readonly string[] {
-  return kind === 'execution.claimed' ? ['presented', 'policy', 'decision'] : [];
 }
 
 /** Whether the event is of one of these kinds. */

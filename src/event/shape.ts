@@ -127,6 +127,20 @@ export const grantBounds = z.strictObject({
 /** What a fact carries that the control plane states. */
 export const by_control = { control_key: key, control_signature: signature };
 
+/**
+ * What stands beside an act is the control plane's: its key signs the whole entry. Where a commit has several such entries, the signature is over the
+ * list of their digests, and each entry holds the list; null for one alone.
+ */
+export const beside_control = {
+  ...by_control,
+  control_covers: z
+    .array(digest)
+    .min(2)
+    .max(limits.control_covers)
+    .refine(unique, 'names an entry twice')
+    .nullable(),
+};
+
 /** What a fact carries that an executor states. */
 export const by_executor = { executor_key: key, executor_signature: signature };
 

@@ -158,7 +158,8 @@ export const system = {
 
   revokeControlKey: act({
     open_to: 'people',
-    about: 'A control key issues nothing from now on, and what it issued and was not claimed yet is not run.',
+    about:
+      'A control key decides and issues nothing from now on, and what it issued and was not claimed yet is not run.',
     input: () => z.strictObject({ public_key: z.string(), reason: z.string() }),
     output: () => z.strictObject({ public_key: publicKey, keys: z.int(), ...why }),
     run: async ({ context }, request) => {

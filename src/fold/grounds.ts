@@ -20,7 +20,7 @@ import type { Approver, IntentState } from '../gate/state.ts';
 import {
   isAddressed,
   isRevokedExecutor,
-  issues,
+  requireDecides,
   requireExecutor,
   requireFree,
   requireIssuerHolds,
@@ -44,6 +44,7 @@ import { authoritiesOf, humansIn, type Rows } from './row.ts';
  */
 export function requireGrounds(rows: Rows, event: Event, at: string): void {
   requireReason(event);
+  if ('control_key' in event.body) requireDecides(systemOf(rows), event.body.control_key);
   if (isOneOf(KEYED, event)) requireOneRole(rows, event);
   if (event.kind === 'intent.proposed') requireProposer(rows, event);
   if (event.kind === 'intent.withdrawn') requireWithdrawable(rows, event);
@@ -187,7 +188,7 @@ function requireOrderable(rows: Rows, event: Event<'order.given'>, at: string): 
 }
 
 function requireIssuable(rows: Rows, { subject, body }: Event<'capability.issued'>, at: string): void {
-  const { policy, control_key, approvers, capability_id, break_glass } = body;
+  const { policy, approvers, capability_id, break_glass } = body;
   const system = systemOf(rows);
   const standing = standingIn(rows, intentOf(rows, subject), at);
   requireNone(standing.not_granted);
@@ -196,7 +197,7 @@ function requireIssuable(rows: Rows, { subject, body }: Event<'capability.issued
   requireKept(rows, standing, capability_id, approvers, at);
   if (break_glass && breakGlassIn(rows, standing.state, at) === null)
     refuse('BREAK_GLASS_FORBIDDEN', 'Two humans have to confirm a break-glass, who can act now.');
-  if (policy !== system.policy || !issues(system, control_key)) refuse('DECISION_STALE');
+  if (policy !== system.policy) refuse('DECISION_STALE');
 }
 
 /** A break-glass goes past a freeze and the policies, and past nothing that no signature mends. */

@@ -156,6 +156,7 @@ export interface Below {
  * belong here.
  */
 export class VerifiedEntries {
+  readonly keyOf = rememberedKeys();
   readonly #known = new Recent<Digest, true>(limits.remembered_claims);
 
   has(hash: Digest): boolean {
@@ -186,7 +187,7 @@ export class FoldedLedger implements Ledger {
   readonly #early = new TextSet();
   #is_lost = false;
   readonly #due = new DueRows();
-  readonly #keyOf = rememberedKeys();
+  readonly #keyOf: KeyOf;
   #tenant = '';
   #at: string | null = null;
   /** The entry that is being folded, or was last. */
@@ -198,6 +199,7 @@ export class FoldedLedger implements Ledger {
     this.#keeps = keeps;
     this.#forgotten = keeps ? new TextSet() : null;
     this.#verified = verified;
+    this.#keyOf = verified?.keyOf ?? rememberedKeys();
     this.#below = below;
     this.#decided = decided;
     this.#issued = issued;

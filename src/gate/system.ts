@@ -154,6 +154,13 @@ export function issues(system: System, public_key: string): boolean {
   return issuingKeys(system).includes(public_key);
 }
 
+/** Refuses what a key decided that decides nothing now. Where it was replaced, the key in its place decides again. */
+export function requireDecides(system: System, public_key: string): void {
+  const { revoked_at, replaced_at } = requireControlKey(system, public_key);
+  if (revoked_at !== null) refuse('CONTROL_KEY_REVOKED', `It was revoked at ${revoked_at}.`);
+  if (replaced_at !== null) refuse('DECISION_STALE', `The control key was replaced at ${replaced_at}.`);
+}
+
 /** Why what this key issued is not run: it is revoked, and a thief of it may have issued it. Null while it is not. */
 export function lostIssuer(control_keys: readonly ControlKey[], issuer: string): Refusal | null {
   const known = control_keys.find((one) => one.public_key === issuer);
@@ -161,6 +168,7 @@ export function lostIssuer(control_keys: readonly ControlKey[], issuer: string):
   return new Refusal('CONTROL_KEY_REVOKED', `The key that issued it was revoked at ${known.revoked_at}.`);
 }
 
+/** Refuses what was issued by a key that is revoked. */
 export function requireIssuerHolds({ control_keys }: System, issuer: string): void {
   const lost = lostIssuer(control_keys, issuer);
   if (lost) throw lost;

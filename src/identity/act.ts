@@ -10,7 +10,15 @@ import {
 } from '../canonical/ed25519.ts';
 import { canonicalBytesOfParsed } from '../canonical/json.ts';
 import { idOfDigest } from '../canonical/made-id.ts';
-import { type Body, besideOf, type Event, type SignedKind } from '../event/event.ts';
+import {
+  type Body,
+  besideOf,
+  type ControlledKind,
+  type ControlProof,
+  type Drafted,
+  type Event,
+  type SignedKind,
+} from '../event/event.ts';
 import type { ActSignature } from '../event/shape.ts';
 import { limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
@@ -85,10 +93,10 @@ export function drawnId({ name, drawn }: Signer): string {
   return idOfDigest(sha256(canonicalBytesOfParsed({ format: 'keyturn-drawn-id/1', name, id: drawn.id })));
 }
 
-/** What an act says, without who says it. */
-export type ActFacts<K extends SignedKind> = Omit<Body<K>, keyof ActSignature>;
+/** What an act says, without who says it, and without what the control plane adds to prove what stands beside. */
+export type ActFacts<K extends SignedKind> = Omit<Body<K>, keyof ActSignature | keyof ControlProof>;
 
-export interface ActDraft<K extends SignedKind = SignedKind> {
+export interface ActDraft<K extends SignedKind = Exclude<SignedKind, ControlledKind>> {
   readonly kind: K;
   readonly subject: string;
   readonly facts: ActFacts<K>;
@@ -102,9 +110,9 @@ export async function signAct<K extends SignedKind>(
   facts: ActFacts<K>,
   signer: Signer,
   now: Date,
-): Promise<Event<K>> {
+): Promise<Drafted<K>> {
   const [act] = await signActs(origin, [{ kind, subject, facts }], signer, now);
-  return act as Event<K>;
+  return act as Drafted<K>;
 }
 
 /** Several acts at once: a passkey is touched once for all of them. */
@@ -113,12 +121,12 @@ export async function signActs<K extends SignedKind>(
   drafts: readonly ActDraft<K>[],
   signer: Signer,
   now: Date,
-): Promise<readonly Event<K>[]> {
+): Promise<readonly Drafted<K>[]> {
   const drawn = drafts.map((draft) => drawUp(origin, draft, signer, now));
   const proofs = await signer.sign(drawn.map(({ statement }) => statement));
   if (proofs.length !== drawn.length) refuse('SIGNATURE_INVALID', 'There is not one proof for each act.');
   return drawn.map(({ kind, subject, body }, i) => {
-    return { kind, subject, body: { ...body, signature: proofs[i] } } as unknown as Event<K>;
+    return { kind, subject, body: { ...body, signature: proofs[i] } } as unknown as Drafted<K>;
   });
 }
 
@@ -132,7 +140,8 @@ export async function signKeyAct<K extends KeyKind>(
   { signer, holder }: { readonly signer: Signer; readonly holder: Signer },
   now: Date,
 ): Promise<Event<K>> {
-  const act = await signAct(origin, kind, subject, facts as unknown as ActFacts<K>, signer, now);
+  const said = facts as unknown as ActFacts<K>;
+  const act = (await signAct(origin, kind, subject, said, signer, now)) as Event<K>;
   if (!signer.is_rehearsal) return withOwnProof(origin, act, holder);
   const { credential } = act.body as Body<KeyKind>;
   return withOwn(act, unsigned(credential?.kind === 'passkey' ? credential : null));
@@ -219,11 +228,11 @@ export async function signProposalWith<K extends SignedKind>(
   draft: ActDraft<K>,
   signer: Signer,
   now: Date,
-): Promise<{ readonly proof: Proof; readonly act: Event<K> }> {
+): Promise<{ readonly proof: Proof; readonly act: Drafted<K> }> {
   const { kind, subject, body, statement } = drawUp(origin, draft, signer, now);
   const [proof, signature] = await signer.sign([proposalOf(origin, hash), statement]);
   if (!proof || !signature) refuse('SIGNATURE_INVALID', 'There is not one proof for each act.');
-  return { proof, act: { kind, subject, body: { ...body, signature } } as unknown as Event<K> };
+  return { proof, act: { kind, subject, body: { ...body, signature } } as unknown as Drafted<K> };
 }
 
 export function verifyProposal(

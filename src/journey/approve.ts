@@ -1,5 +1,5 @@
 import { approvalExpiry, requireMayApprove } from '../approval/approval.ts';
-import type { Event } from '../event/event.ts';
+import type { Drafted, Event } from '../event/event.ts';
 import { approvalsNow } from '../gate/approvals.ts';
 import { withApproval } from '../gate/approved.ts';
 import { isOwnRequest } from '../gate/signers.ts';
@@ -22,6 +22,7 @@ import {
   requireClock,
   requireIntent,
 } from './context.ts';
+import { decidedHere } from './control.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { signedOnce } from './fresh.ts';
 import { type Ruling, requireAllowed, rule } from './rules.ts';
@@ -51,15 +52,13 @@ async function approveNow(
 ): Promise<Event<'approval.granted'>> {
   const { intent_id, hash, signer } = request;
   const approval = await weighApproval(context, request, request.ttl_s, keep);
-  const { now, expires_at, ruling, approved } = approval;
+  const { now, system, expires_at, ruling, approved } = approval;
   const { effect_digest } = approved;
   const facts = { hash, effect_digest, expires_at, account: context.account, decision: ruling.digest };
   const granted = await signAct(context.origin, 'approval.granted', intent_id, facts, signer, now);
-  await context.store.commit({
-    events: [...submittedBy(approval, signer), granted],
-    objects: approval.objects,
-  });
-  return granted;
+  const events = decidedHere(context, signer, system, [...submittedBy(approval, signer), granted]);
+  await context.store.commit({ events, objects: approval.objects });
+  return events.at(-1) as Event<'approval.granted'>;
 }
 
 /** An approval that only has to be signed. */
@@ -134,7 +133,7 @@ export async function hasApproved(context: Context, state: IntentState, name: st
 export function submittedBy(
   { approved, submission }: WeighedApproval,
   { name: by }: Signer,
-): Event<'intent.submitted'>[] {
+): Drafted<'intent.submitted'>[] {
   if (submission === null) return [];
   const { intent_id, hash } = approved;
   const body = { hash, by, decision: submission.digest };

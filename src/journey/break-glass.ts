@@ -8,6 +8,7 @@ import { isLive, requireHuman } from '../identity/principal.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { momentFor, refuseDenied, requireFormats } from './check.ts';
 import { type Context, type Kept, recordingRefusal, requireClock, requireIntent } from './context.ts';
+import { decidedHere } from './control.ts';
 import { openAsked } from './effect.ts';
 import { signedOnce } from './fresh.ts';
 import { type Matter, rule } from './rules.ts';
@@ -40,11 +41,12 @@ async function breakNow(
   keep: (ruling: Kept) => void,
 ): Promise<Event<'break_glass.used'>> {
   const { intent_id, hash, reason, signer } = request;
-  const { state, ruling, now } = await weighBreakGlass(context, request, keep);
+  const { state, system, ruling, now } = await weighBreakGlass(context, request, keep);
   const facts = { attempt: state.attempt, hash, decision: ruling.digest, reason };
   const broken = await signAct(context.origin, 'break_glass.used', intent_id, facts, signer, now);
-  await context.store.commit({ events: [broken], objects: [ruling.bytes] });
-  return broken;
+  const events = decidedHere(context, signer, system, [broken]);
+  await context.store.commit({ events, objects: [ruling.bytes] });
+  return events[0] as Event<'break_glass.used'>;
 }
 
 /** Everything that would refuse it and can be known before a human signs. */
@@ -64,7 +66,7 @@ export async function weighBreakGlass(
   const ruling = await rule(context, { action: 'break_glass', principal, state, ...asked, system, now });
   keep(ruling);
   if (!ruling.decision.allowed) refuse('BREAK_GLASS_FORBIDDEN', ruling.decision.words);
-  return { state, ruling, now };
+  return { state, system, ruling, now };
 }
 
 /**

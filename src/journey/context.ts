@@ -129,7 +129,7 @@ export interface Context {
   readonly audience: string;
   /** Such as `prod`; policies and conditions ask for it. */
   readonly environment: string;
-  /** The secret half of a control key. Only what issues a capability reads it. */
+  /** The secret half of a control key. Only what decides on an act, or issues a capability, reads it. */
   readonly control_key: (public_keys: readonly string[]) => MachineKey | null;
   /** Who issues what was ordered, where this host does not itself. */
   readonly control_plane?: ControlPlane;

@@ -1,6 +1,26 @@
-import type { Event } from '../event/event.ts';
+import { type Drafted, type Event, isControlled } from '../event/event.ts';
+import { issuingKeys, type System } from '../gate/system.ts';
 import { type Signer, signAct } from '../identity/act.ts';
+import { type MachineKey, signDecided } from '../identity/fact.ts';
+import { refuse } from '../refusal.ts';
 import type { Context } from './context.ts';
+
+/** The newest key of this host that may decide and issue. */
+export function currentControlKey({ control_key }: Context, system: System): MachineKey {
+  return control_key(issuingKeys(system)) ?? refuse('CONTROL_KEY_ELSEWHERE');
+}
+
+/** The events of a commit, with what this control plane decided beside the acts of its signer. A rehearsal signs nothing. */
+export function decidedHere(
+  context: Context,
+  { is_rehearsal }: Signer,
+  system: System,
+  drafted: readonly Drafted[],
+): readonly Event[] {
+  if (!drafted.some(isControlled)) return drafted as readonly Event[];
+  const { public_key, key } = currentControlKey(context, system);
+  return signDecided(context.origin, drafted, { public_key, key: is_rehearsal ? null : key });
+}
 
 export interface AddControlKeyRequest {
   readonly public_key: string;
@@ -24,7 +44,7 @@ export async function addControlKey(
   return added;
 }
 
-/** It issues nothing from now on, and what it issued and was not claimed yet is not run. */
+/** It decides and issues nothing from now on, and what it issued and was not claimed yet is not run. */
 export async function revokeControlKey(
   context: Context,
   { public_key, reason, signer }: Omit<AddControlKeyRequest, 'replaces' | 'keep'>,

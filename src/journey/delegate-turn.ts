@@ -1,8 +1,9 @@
 import type { Digest } from '../canonical/digest.ts';
-import type { Event } from '../event/event.ts';
+import type { Drafted, Event } from '../event/event.ts';
 import { next } from '../gate/next.ts';
 import { standingOf } from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
+import type { System } from '../gate/system.ts';
 import type { Signer } from '../identity/act.ts';
 import { type DraftInput, parseDraft } from '../intent/envelope.ts';
 import { type ReasonCode, type Refusal, refuse } from '../refusal.ts';
@@ -19,6 +20,7 @@ import {
   refusalOf,
   requireClock,
 } from './context.ts';
+import { decidedHere } from './control.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { draftOrder } from './grant.ts';
 import { lackingOf } from './lacking.ts';
@@ -68,10 +70,10 @@ export async function draftTurn(
   const { intent_id } = input;
   // From the signed entries: a row that says approved orders nothing. Without a row the commit finds out whether there is one.
   const known = (await context.store.find('intent', intent_id)) && (await provenState(context, intent_id));
-  const events: Event[] = [];
+  const drafted: Drafted[] = [];
   const objects: Uint8Array[] = [];
-  const add = (event: Event, more: readonly Uint8Array[]) => {
-    events.push(event);
+  const add = (event: Drafted, more: readonly Uint8Array[]) => {
+    drafted.push(event);
     objects.push(...more);
   };
   let kept: Kept | null = null;
@@ -83,12 +85,15 @@ export async function draftTurn(
       ? null
       : await draftProposal(context, parseDraft(input), request.signer, request.on_behalf_of);
     if (proposal) add(proposal.event, proposal.objects);
-    const ended = await submitAndOrder(context, request, known?.state ?? proposal!, { add, keep });
+    const system = await context.store.system();
+    const begun = known?.state ?? proposal!;
+    const ended = await submitAndOrder(context, request, begun, system, { add, keep });
+    const events = decidedHere(context, request.signer, system, drafted);
     return { intent_id, events, objects, ...ended, refusal: null };
   } catch (error) {
     if (!isDecision(error)) throw error;
     const told = refusalOf(error.code, kept, refused(intent_id));
-    const proposed = events.slice(0, known ? 0 : 1);
+    const proposed = drafted.slice(0, known ? 0 : 1) as Event[];
     return {
       intent_id,
       events: [...proposed, ...told.events],
@@ -101,7 +106,7 @@ export async function draftTurn(
 }
 
 interface Writing {
-  readonly add: (event: Event, objects: readonly Uint8Array[]) => void;
+  readonly add: (event: Drafted, objects: readonly Uint8Array[]) => void;
   readonly keep: (ruling: Kept) => void;
 }
 
@@ -109,6 +114,7 @@ async function submitAndOrder(
   context: Context,
   request: DelegateTurn,
   begun: IntentState | DraftedProposal,
+  system: System,
   { add, keep }: Writing,
 ): Promise<Pick<DraftedTurn, 'seen' | 'awaits'>> {
   const { signer, is_ordered } = request;
@@ -126,18 +132,15 @@ async function submitAndOrder(
   if (submits) {
     if (is_known) await requireSameEffect(context, state, asked);
     const { envelope, effect } = asked;
-    submission = await draftSubmission(context, { state, envelope, effect, now }, held, signer, keep);
-    after = next(state, submission.delegated, now.toISOString());
+    submission = await draftSubmission(context, { state, envelope, effect, system, now }, held, signer, keep);
+    after = next(state, submission.delegated as Event<'intent.delegated'>, now.toISOString());
   }
   const submit = () => submission && add(submission.delegated, submission.objects);
   if (!is_ordered) {
     submit();
     return NOT_ORDERED;
   }
-  const [authorities, system] = await Promise.all([
-    authoritiesFor(context, namedIn(after)),
-    context.store.system(),
-  ]);
+  const authorities = await authoritiesFor(context, namedIn(after));
   const lacking = await lackingOf(context, after, authorities, asked);
   const moment = await momentOf(context, system, authorities);
   const standing = standingOf(after, { ...moment, now, lacking });

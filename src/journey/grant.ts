@@ -1,7 +1,7 @@
 import type { Digest } from '../canonical/digest.ts';
 import type { PublicKey } from '../canonical/ed25519.ts';
 import { sealBounds } from '../capability/bounds.ts';
-import type { Event } from '../event/event.ts';
+import type { Drafted, Event } from '../event/event.ts';
 import { approvedNow, type Standing } from '../gate/standing.ts';
 import type { IntentState } from '../gate/state.ts';
 import { type ActFacts, drawnAt, drawnId, type Signer, signAct } from '../identity/act.ts';
@@ -14,6 +14,7 @@ import { hasApproved, submittedBy, weighApproval } from './approve.ts';
 import { provenState } from './audit.ts';
 import { momentOf, refuseDenied, requireFormats } from './check.ts';
 import { type Context, type Kept, type Proven, recordingRefusal } from './context.ts';
+import { decidedHere } from './control.ts';
 import { inCountedTurn } from './counted.ts';
 import { openAsked } from './effect.ts';
 import { requireBounds } from './extent.ts';
@@ -101,10 +102,12 @@ async function decideAndOrder(
     now,
   };
   const decision = await decideIssue(context, about, keep);
-  const { ordered, objects } = await draftOrder(context, request, about);
+  const { ordered: drafted, objects } = await draftOrder(context, request, about);
+  const events = decidedHere(context, signer, system, [drafted]);
+  const ordered = events[0] as Event<'order.given'>;
   const { break_glass } = decision;
   if (holder === null && request.is_issued !== true) {
-    await context.store.commit({ events: [ordered], objects });
+    await context.store.commit({ events, objects });
     return { ordered, terms, seen: seenOf(ordered.body), break_glass, issued: null, token: null };
   }
   const order = { capability_id: ordered.body.order_id, ...ordered.body };
@@ -149,11 +152,10 @@ async function approveAndOrder(
   const terms = termsOf(context, request, approved, asked, drawnAt(signer, now));
   const approves = { approves_until: expires_at, decision: approval.ruling.digest };
   const about = { standing, system, authorities, asked, terms, now };
-  const { ordered, objects } = await draftOrder(context, request, about, approves);
-  await context.store.commit({
-    events: [...submittedBy(approval, signer), ordered],
-    objects: [...objects, ...approval.objects],
-  });
+  const { ordered: drafted, objects } = await draftOrder(context, request, about, approves);
+  const events = decidedHere(context, signer, system, [...submittedBy(approval, signer), drafted]);
+  await context.store.commit({ events, objects: [...objects, ...approval.objects] });
+  const ordered = events.at(-1) as Event<'order.given'>;
   return { ordered, terms, seen: seenOf(ordered.body), approved_until: expires_at };
 }
 
@@ -172,13 +174,13 @@ export async function requireApproved(
 
 type Approves = Pick<ActFacts<'order.given'>, 'approves_until' | 'decision'>;
 
-/** An order of a human or a delegate that only has to be written. Only a human approves with the same signature. */
+/** An order of a human or a delegate that the control plane has yet to sign. Only a human approves with the same signature. */
 export async function draftOrder(
   context: Context,
   request: Omit<GrantRequest, 'intent_id' | 'hash'>,
   { standing, system, authorities, asked, terms, now }: Omit<Issuing, 'principal' | 'delegated'>,
   approves: Approves = { approves_until: null, decision: null },
-): Promise<{ readonly ordered: Event<'order.given'>; readonly objects: readonly Uint8Array[] }> {
+): Promise<{ readonly ordered: Drafted<'order.given'>; readonly objects: readonly Uint8Array[] }> {
   const { signer, holder = null, delegation = null, shown } = request;
   const audience = orderAudience(context, system, asked.effect, request.audience);
   const { intent_id, attempt, hash, effect_digest } = standing.state;

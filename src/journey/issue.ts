@@ -6,13 +6,14 @@ import { currentCapability } from '../gate/capability.ts';
 import { next } from '../gate/next.ts';
 import { lostBy, type Standing } from '../gate/standing.ts';
 import type { Capability, IntentState } from '../gate/state.ts';
-import { issuingKeys, type System } from '../gate/system.ts';
+import type { System } from '../gate/system.ts';
 import type { Authorities } from '../identity/delegation.ts';
-import { type MachineKey, signFact } from '../identity/fact.ts';
+import { signFact } from '../identity/fact.ts';
 import type { Principal } from '../identity/principal.ts';
 import { type ReasonCode, refuse } from '../refusal.ts';
 import { breakGlassHolds } from './break-glass.ts';
 import type { Asked, Context, Kept } from './context.ts';
+import { currentControlKey } from './control.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { countsCapabilities } from './counted.ts';
 import { requireBounds } from './extent.ts';
@@ -127,11 +128,6 @@ export function approversOf(
   authorities: Authorities,
 ): Body<'capability.issued'>['approvers'] {
   return approvers.map((name) => ({ name, roles: [...(authorities.principal(name)?.roles ?? [])] }));
-}
-
-/** The newest key of this host that may issue. */
-export function currentControlKey({ control_key }: Context, system: System): MachineKey {
-  return control_key(issuingKeys(system)) ?? refuse('CONTROL_KEY_ELSEWHERE');
 }
 
 /** What a look at an order found, besides what it refused. */

@@ -154,7 +154,7 @@ async function askedUnder(
     const held = await requireDelegation(context, delegation_id, signer, now);
     const { delegated } = await draftSubmission(context, matter, held, signer, () => {});
     const principal = held.authorities.principal(signer.name) ?? refuse('PRINCIPAL_UNKNOWN');
-    const after = next(state, delegated, now.toISOString());
+    const after = next(state, delegated as Event<'intent.delegated'>, now.toISOString());
     const grant = termsOf(context, {}, after, matter, now, held.delegation.expires_at);
     return { ...matter, action: 'grant', grant, principal, delegated: true, state: after };
   } catch (error) {

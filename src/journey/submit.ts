@@ -1,6 +1,6 @@
 import { approvalExpiry } from '../approval/approval.ts';
 import type { Digest } from '../canonical/digest.ts';
-import type { Event } from '../event/event.ts';
+import type { Drafted, Event } from '../event/event.ts';
 import { isOwnDelegated } from '../gate/signers.ts';
 import { hasExpired } from '../gate/status-word.ts';
 import { drawnAt, type Signer, signAct } from '../identity/act.ts';
@@ -16,6 +16,7 @@ import {
   requireClock,
   requireIntent,
 } from './context.ts';
+import { decidedHere } from './control.ts';
 import type { Effect } from './derived.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { requireBounds } from './extent.ts';
@@ -100,9 +101,12 @@ async function submitNow(
   const held = await requireDelegation(context, delegation, signer, now);
   const asked = await openAsked(context, state);
   await requireSameEffect(context, state, asked);
-  const { delegated, objects } = await draftSubmission(context, { state, ...asked, now }, held, signer, keep);
-  await context.store.commit({ events: [delegated], objects });
-  return delegated;
+  const system = await context.store.system();
+  const matter = { state, ...asked, system, now };
+  const { delegated, objects } = await draftSubmission(context, matter, held, signer, keep);
+  const events = decidedHere(context, signer, system, [delegated]);
+  await context.store.commit({ events, objects });
+  return events[0] as Event<'intent.delegated'>;
 }
 
 interface PreviewRequest {
@@ -135,23 +139,22 @@ export async function previewSubmit(context: Context, { intent_id, delegation: i
 }
 
 export interface DraftedSubmission {
-  readonly delegated: Event<'intent.delegated'>;
+  readonly delegated: Drafted<'intent.delegated'>;
   readonly objects: readonly Uint8Array[];
 }
 
-/** A submission that only has to be written: the policies accept it, and the delegate has signed it. */
+/** A submission that the control plane has yet to sign: the policies accept it, and the delegate has signed it. */
 export async function draftSubmission(
   context: Context,
-  asked: Omit<Matter, 'action' | 'principal' | 'system'>,
+  matter: Omit<Matter, 'action' | 'principal'>,
   { authorities, delegation }: HeldDelegation,
   signer: Signer,
   keep: (ruling: Kept) => void,
 ): Promise<DraftedSubmission> {
-  const { state, now } = asked;
+  const { state, now } = matter;
   if (!covers(delegation, state.actions)) refuse('DELEGATION_OUT_OF_SCOPE');
-  await requireGranted(context, delegation, asked);
+  await requireGranted(context, delegation, matter);
   const principal = authorities.principal(signer.name) ?? refuse('PRINCIPAL_UNKNOWN');
-  const matter = { system: await context.store.system(), ...asked };
   const ruling = await accept(context, { principal, ...matter, delegated: true }, keep);
   if (delegation.approves) await requireMayStandFor(context, delegation, matter, keep);
   const delegated = await signAct(

@@ -10,6 +10,7 @@ import { provenState } from './audit.ts';
 import { breakGlassHolds, weighBreakGlass } from './break-glass.ts';
 import { check, momentOf, refuseDenied, requireFormats } from './check.ts';
 import type { Asked, Context, Proven } from './context.ts';
+import { currentControlKey } from './control.ts';
 import { openAsked, requireSameEffect } from './effect.ts';
 import { requireBounds } from './extent.ts';
 import { decideIssue } from './issue.ts';
@@ -50,6 +51,7 @@ export async function whatIf(context: Context, request: WhatIfRequest): Promise<
 async function ask(context: Context, { intent_id, hash, by, act }: WhatIfRequest): Promise<boolean> {
   const proven = (await provenState(context, intent_id)) ?? refuse('INTENT_NOT_FOUND');
   if (!OPEN.has(proven.state.status)) await refuseOver(context, intent_id, hash);
+  currentControlKey(context, proven.system);
   const principal = await context.store.find('principal', by);
   const signer = unable(by, principal);
   if (act === 'break_glass') {

@@ -213,7 +213,7 @@ function turns(): Context['in_turn'] {
   };
 }
 
-/** Read from its file by the first grant: to import a private key costs more than to sign with it. */
+/** Read from its file by the first act: to import a private key costs more than to sign with it. */
 function controlKeyOf(layout: Layout): Context['control_key'] {
   let known: MachineKey | null = null;
   return (public_keys) => {

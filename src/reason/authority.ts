@@ -133,8 +133,8 @@ export const authorityReasons = {
   ],
   CONTROL_KEY_ELSEWHERE: [
     3339,
-    'This host has no control key that issues, so it cannot issue what was ordered.',
-    'Run it where a control key is, let a service there issue it (`keyturn execute --control-plane URL`), or give this host one: `keyturn control rotate`.',
+    'This host has no control key, so it can neither approve nor order, nor issue what was ordered.',
+    'Do it where a control key is (`--service URL`), let a service there issue it (`keyturn execute --control-plane URL`), or give this host one: `keyturn control rotate`.',
   ],
   FROZEN: [3340, 'It is frozen.', 'A human ends it with `keyturn unfreeze`.'],
   NOT_FROZEN: [3341, 'It is not frozen.', 'Nothing was done. `keyturn status` shows what is.'],
@@ -252,7 +252,7 @@ export const authorityReasons = {
   ],
   CONTROL_KEY_REVOKED: [
     3370,
-    'The control key issues nothing any more.',
+    'The control key decides and issues nothing any more.',
     'Order it again: another control key issues it. `keyturn control rotate` gives a host a new one.',
   ],
   RUN_CANCELLED: [

@@ -12,6 +12,7 @@ import { freshSigner } from '../support/keys.ts';
 import { entriesAbout, objectOf, sizeOf } from '../support/ledger.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
+import { decidedIn } from '../support/signed.ts';
 import { agentPlace, askedFor, elsewhere, yes } from './agent-place.ts';
 
 /** The attacker is the requester: whatever goes through the agent core has a user who asked for it. */
@@ -132,14 +133,9 @@ describe('a human who asks the agent core', () => {
       const decision = 'dc'.repeat(32);
       const expires_at = new Date(Date.now() + 60_000).toISOString();
       const facts = { hash, effect_digest, expires_at, account: null, decision };
-      const forged = await signAct(
-        folded.origin,
-        'approval.granted',
-        intent_id,
-        facts,
-        signer,
-        new Date(before.at(-1)!.at),
-      );
+      const at = new Date(before.at(-1)!.at);
+      const act = await signAct(folded.origin, 'approval.granted', intent_id, facts, signer, at);
+      const forged = await decidedIn({ keyturn }, act);
       folded.take({ ...before.at(-1)!, claims: [...claimsOf(forged)], ...forged });
     };
     await expectRefusal('SELF_APPROVAL', () => approvedBy(bob));

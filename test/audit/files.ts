@@ -61,6 +61,16 @@ export async function auditorsFiles(algorithms: readonly Algorithm[]): Promise<F
     'cut.jsonl': good.subarray(0, good.length - 10),
     'key file.jsonl': await sealed((entry) => changed(entry, 'key.enrolled', { roles: ['owner'] })),
     'passkey.jsonl': await sealed((entry) => changed(entry, 'order.given', { audience: 'elsewhere' })),
+    'account.jsonl': await sealed((entry) => changed(entry, 'order.given', { account: null })),
+    'approvers.jsonl': await sealed((entry) =>
+      changed(entry, 'order.given', { approvers: [{ name: 'ada', roles: ['ops'] }] }),
+    ),
+    'accepted.jsonl': await sealed((entry) =>
+      changed(entry, 'intent.submitted', { decision: '0'.repeat(64) }),
+    ),
+    'presented.jsonl': await sealed((entry) =>
+      changed(entry, 'execution.claimed', { presented: '0'.repeat(64) }),
+    ),
     'control key.jsonl': await sealed((entry) => changed(entry, 'capability.issued', { ordinal: 99 })),
     'executor.jsonl': await sealed((entry) => changed(entry, 'execution.finished', { exit_code: 7 })),
     'proposer.jsonl': await sealed((entry) => changed(entry, 'intent.proposed', { hash: '0'.repeat(64) })),

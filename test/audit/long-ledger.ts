@@ -1,7 +1,7 @@
 import type { Event } from '../../src/event/event.ts';
 import { claimsOf } from '../../src/gate/claims.ts';
 import { signerOf } from '../../src/identity/act.ts';
-import { signFact } from '../../src/identity/fact.ts';
+import { signDecided, signFact } from '../../src/identity/fact.ts';
 import { GENESIS, type SealedEntry, sealEntry } from '../../src/ledger/entry.ts';
 import { moved, planned, received, STEP, step } from '../gate/agent-story.ts';
 import { goal, of } from '../store/agent-facts.ts';
@@ -28,7 +28,12 @@ const [ADA, CONTROL, HOST] = [keyed('ada'), keyed('control'), keyed('host')];
 const AGENT = signedBy('planner');
 /** Made once and then changed, because what they rest on takes longer to make than they do. */
 const MODEL = 'a model';
-const ORDER = ordered(MODEL, 'ada', { approves_until: '2030-01-15T12:00:00.000Z' }).body;
+const {
+  control_key: _,
+  control_signature: __,
+  control_covers: ___,
+  ...ORDER
+} = ordered(MODEL, 'ada', { approves_until: '2030-01-15T12:00:00.000Z' }).body;
 const ISSUE = issuedUnder(MODEL, { ordinal: null }).body;
 const CLAIM = claimed(MODEL).body;
 const END = finished(MODEL, MODEL, 'success').body;
@@ -53,7 +58,8 @@ function* ran(
   const effect = reports === null ? 'tool' : 'plan';
   yield proposed(subject, { effect, expires_at, ...(n % 2 === 0 && AGENT) });
   const order = { ...ORDER, order_id: capability_id, expires_at, lapses_at: expires_at };
-  yield signedAt(ORIGIN, 'order.given', subject, order, ADA, new Date(NOON));
+  const ordering = signedAt(ORIGIN, 'order.given', subject, order, ADA, new Date(NOON));
+  yield* signDecided(ORIGIN, [ordering], CONTROL);
   const issue = { ...ISSUE, capability_id, expires_at };
   yield signFact(ORIGIN, 'control', { kind: 'capability.issued', subject, body: issue }, CONTROL);
   const claim = { ...CLAIM, execution_id, capability_id, reports };

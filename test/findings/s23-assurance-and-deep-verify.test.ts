@@ -20,6 +20,7 @@ import { begun, enrolled, keyOf, revoked } from '../store/facts.ts';
 import { entriesAbout } from '../support/ledger.ts';
 import type { Project } from '../support/project.ts';
 import { scratch } from '../support/scratch.ts';
+import { decidedIn } from '../support/signed.ts';
 
 const codeOf = (act: Promise<unknown>): Promise<string | null> =>
   act.then(
@@ -33,7 +34,8 @@ async function approvalSaying(p: Project, intent: Intent, claimed: object): Prom
   const { origin } = await p.keyturn.system.get();
   const { hash, effect_digest } = state;
   const facts = { hash, effect_digest, expires_at: state.expires_at, account: null, ...claimed };
-  return signAct(origin, 'approval.granted', intent.intent_id, facts as never, p.ada, new Date());
+  const act = await signAct(origin, 'approval.granted', intent.intent_id, facts as never, p.ada, new Date());
+  return decidedIn(p, act);
 }
 
 async function inStore<T>({ keyturn }: Project, act: (store: Store) => Promise<T>): Promise<T> {

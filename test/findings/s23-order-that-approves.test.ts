@@ -17,6 +17,7 @@ import {
 import { entriesAbout } from '../support/ledger.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { decidedIn } from '../support/signed.ts';
 
 const NOT_BO =
   'forbid (principal, action == Keyturn::Action::"approve", resource) when { principal.name == "bo" };';
@@ -48,7 +49,7 @@ async function orderSaying(
     approvers: [{ name: approves ? signer.name : 'ada', roles: [] }],
     decision,
   };
-  return signAct(origin, 'order.given', intent_id, facts, signer, new Date());
+  return decidedIn(p, await signAct(origin, 'order.given', intent_id, facts, signer, new Date()));
 }
 
 /** Past the verbs, as a program with a key and the store does, which brings the decision that the store has. */

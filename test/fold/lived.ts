@@ -15,6 +15,7 @@ import {
   claimed,
   controlled,
   DIGEST,
+  decided,
   delegation,
   denied,
   enrolled,
@@ -236,8 +237,10 @@ function denials(subject: string): Event[] {
   const decision = decisionFor({ kind: 'intent.submitted', subject, by: 'bo', policy: POLICY });
   return [
     proposed(subject),
-    { kind: 'intent.submitted', subject, body: { hash: DIGEST, by: 'bo', decision } },
-    granted(subject, 'bo'),
+    ...decided([
+      { kind: 'intent.submitted', subject, body: { hash: DIGEST, by: 'bo', decision } },
+      granted(subject, 'bo'),
+    ]),
     ordered(subject, 'ada', by('bo', ['ops'])),
     {
       kind: 'order.denied',

@@ -1,12 +1,19 @@
 import { publicKeyOf } from '../../src/canonical/ed25519.ts';
-import { type Event, isSigned, parseEvent, type SignedKind } from '../../src/event/event.ts';
+import {
+  type ControlProof,
+  type Event,
+  isControlled,
+  isSigned,
+  parseEvent,
+  type SignedKind,
+} from '../../src/event/event.ts';
 import { type OpenKey, signerOf } from '../../src/identity/act.ts';
 import { signFact } from '../../src/identity/fact.ts';
 import { verifySignatures } from '../../src/identity/verified.ts';
 import { isReasonCode } from '../../src/refusal.ts';
 import { FLAGS, type Wish } from '../identity/authenticator.ts';
 import { heldKey, heldPasskey, owned, signedWith } from '../store/credential-facts.ts';
-import { keyOf, ORIGIN, seedOf } from '../store/facts.ts';
+import { decided, granted, keyOf, ORIGIN, seedOf } from '../store/facts.ts';
 import { signedAt } from '../support/signed.ts';
 import { id, PHONE, SECOND, TOUCHED, timeOf } from './lived.ts';
 
@@ -99,10 +106,19 @@ function statedAgain(event: Event): Event {
     const { [`${role}_key`]: key, [`${role}_signature`]: _, ...body } = event.body as Record<string, unknown>;
     const name = MACHINES[MACHINE_KEYS.indexOf(key as string)];
     if (name === undefined) continue;
+    if (isControlled(event)) return decided([event, ...besides(event)], name)[0]!;
     return signFact(ORIGIN, role, { ...event, body } as never, signerNamed(name));
   }
   return event;
 }
+
+/** What is signed together with it, where something was. */
+function besides({ body }: Event): Event[] {
+  const { control_covers } = body as Partial<ControlProof>;
+  return Array.isArray(control_covers) && control_covers.length > 0 ? [OTHER] : [];
+}
+
+const OTHER = granted(id(9), 'ada');
 
 function signerNamed(name: string): OpenKey {
   return SIGNERS.get(name) ?? signerFor(name);

@@ -2,7 +2,16 @@ import { describe, expect, it } from 'vitest';
 import type { Body, Event } from '../../src/event/event.ts';
 import { restsOn } from '../../src/fold/decided.ts';
 import { leafHash } from '../../src/ledger/entry.ts';
-import { act, activated, controlled, granted, issued, proposed, uncontrolled } from '../store/facts.ts';
+import {
+  act,
+  activated,
+  controlled,
+  decided,
+  granted,
+  issued,
+  proposed,
+  uncontrolled,
+} from '../store/facts.ts';
 import { governance } from '../store/place.ts';
 import { adoptedFrom, auditedFrom, objectsOf, rebuiltFrom, sealed } from './judges.ts';
 import { KINDS } from './kinds.ts';
@@ -11,9 +20,9 @@ import { lookedAt } from './look.ts';
 import { expectOneAnswer, JUDGES } from './one-answer.ts';
 import { proofOf } from './proofs.ts';
 
-/** The decision stands beside what was signed. */
+/** The decision stands beside what its human signed: the control plane signs another one. */
 const decidedBy = (event: Event<'approval.granted' | 'order.given'>, decision: string | null): Event =>
-  ({ ...event, body: { ...event.body, decision } }) as Event;
+  decided([{ ...event, body: { ...event.body, decision } } as Event])[0]!;
 
 const { deepVerifiedWith, committed, adopted, rebuilt } = JUDGES;
 /** Those who have the objects that entries name. */
@@ -99,17 +108,18 @@ describe('commit, copy, rebuild, deep verification and proof', () => {
     const seq = good.findIndex(({ kind }) => kind === 'capability.issued');
     const { subject } = good[seq]!;
     const meanwhile = [
-      [activated('ada', 'cd'.repeat(32))],
-      [controlled('newer', 'bo'), uncontrolled('control', 'ada')],
-    ];
-    for (const replaced of meanwhile) {
+      ['DECISION_STALE', [activated('ada', 'cd'.repeat(32))]],
+      ['DECISION_STALE', [controlled('newer', 'bo', 'control')]],
+      ['CONTROL_KEY_REVOKED', [controlled('newer', 'bo'), uncontrolled('control', 'ada')]],
+    ] as const;
+    for (const [code, replaced] of meanwhile) {
       const events = good.toSpliced(seq, 0, ...replaced).slice(0, seq + replaced.length + 1);
       expect(events.at(-1)!.kind).toBe('capability.issued');
-      const stale = { seq: events.length - 1, code: 'DECISION_STALE' };
+      const stale = { seq: events.length - 1, code };
       for (const judge of [JUDGES.deepVerified, JUDGES.forgetting])
         expect(await judge(events, objectsOf(events))).toEqual(stale);
-      expect(await proofOf(events, subject)).toBe('DECISION_STALE');
-      expect(lookedAt(sealed(events), subject)).toBe('DECISION_STALE');
+      expect(await proofOf(events, subject)).toBe(code);
+      expect(lookedAt(sealed(events), subject)).toBe(code);
     }
   });
 

@@ -22,6 +22,8 @@ const signed = {
   deadline: AT,
   signature: Buffer.alloc(64, 1).toString('base64'),
 };
+/** As the control plane says that decided it. */
+const decided = { control_key: KEY, control_signature: signed.signature, control_covers: null };
 /** Every name is an enrolled human with the one key of these stories, except those named here. */
 export const everybodyBut = (...revoked: string[]): Authorities => ({
   principal: (name) =>
@@ -69,6 +71,7 @@ export function granted(over: { hash?: string; expires_at?: string } = {}): Inte
     account: null,
     decision: DECISION,
     expires_at: '2026-01-15T13:00:00.000Z',
+    ...decided,
     ...signed,
     ...over,
   };
@@ -144,6 +147,7 @@ export function ordered(over: Partial<Body<'order.given'>> = {}): IntentEvent {
     account: null,
     approvers: [{ name: 'ada', roles: [] }],
     decision: null,
+    ...decided,
     ...signed,
     ...over,
   };
@@ -169,7 +173,15 @@ export function withdrawn(capability_id = CAP): IntentEvent {
 }
 
 export function broken(by: string, attempt = 1): IntentEvent {
-  const body = { attempt, hash: HASH, decision: DECISION, reason: 'the house burns', ...signed, by };
+  const body = {
+    attempt,
+    hash: HASH,
+    decision: DECISION,
+    reason: 'the house burns',
+    ...decided,
+    ...signed,
+    by,
+  };
   return { kind: 'break_glass.used', subject: ID, body };
 }
 

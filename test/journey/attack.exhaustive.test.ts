@@ -17,6 +17,7 @@ import { keyturn } from '../support/pty.ts';
 import { racer } from '../support/racers.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
+import { decidedIn } from '../support/signed.ts';
 
 const yes = async () => true;
 const say = (word: string) => ({
@@ -43,7 +44,10 @@ describe('an attacker who can call the library', () => {
     const { effect_digest, expires_at } = await one.keyturn.intents.get({ intent_id });
     const facts = { hash, effect_digest, expires_at, account: null, decision: hash };
     const { origin } = await other.keyturn.system.get();
-    const act = await signAct(origin, 'approval.granted', intent_id, facts, one.ada, new Date());
+    const act = await decidedIn(
+      one,
+      await signAct(origin, 'approval.granted', intent_id, facts, one.ada, new Date()),
+    );
     const { store: path } = one.keyturn.layout;
     const store = await openSqliteStore({ path, tenant: 'default', clock: () => new Date(), mode: 'write' });
     await expectRefusal('SIGNATURE_INVALID', () => store.commit({ events: [act] }));

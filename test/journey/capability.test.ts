@@ -235,12 +235,14 @@ describe('the key that signs capabilities', () => {
     expect((await p.keyturn.system.get()).control_keys).toHaveLength(2);
   });
 
-  it('revoked, it issues nothing, what it issued is not run, and another one goes on', async () => {
+  it('revoked, it decides and issues nothing, what it issued is not run, and another one goes on', async () => {
     const p = await authority();
     const [old] = (await p.keyturn.system.get()).control_keys;
     const { public_key } = old!;
     const [open, done] = [await granted(p), await granted(p)];
     await runSeen(p.keyturn, { ...done, confirm: yes });
+    const [intent, later] = [await proposeSay(p), await proposeSay(p)];
+    await p.keyturn.intents.turn({ ...named(intent), signer: p.ada });
     await p.keyturn.system.revokeControlKey({ public_key, reason: 'stolen', signer: p.ada });
     await expectRefusal('CONTROL_KEY_REVOKED', () => runSeen(p.keyturn, { ...open, confirm: yes }));
     const verdict = await p.keyturn.intents.check({ intent_id: open.intent_id, hash: open.hash });
@@ -248,14 +250,16 @@ describe('the key that signs capabilities', () => {
     const { capabilities } = await p.keyturn.runs.capabilities({ status_word: 'void' });
     expect(capabilities.map(({ intent_id }) => intent_id)).toEqual([open.intent_id]);
     expect((await p.keyturn.intents.get({ intent_id: open.intent_id })).ordered_until).toBeNull();
-    const intent = await proposeSay(p);
-    await p.keyturn.intents.turn({ ...named(intent), signer: p.ada });
+    for (const act of [p.keyturn.intents.turn, p.keyturn.intents.approve])
+      await expectRefusal('CONTROL_KEY_ELSEWHERE', () => act({ ...named(later), signer: p.ada }));
     await expectRefusal('CONTROL_KEY_ELSEWHERE', () => runSeen(p.keyturn, { ...intent, confirm: yes }));
     const made = await p.keyturn.system.rotateControlKey({ reason: 'another', signer: p.ada });
     expect(made).toMatchObject({ replaces: null, keys: 1 });
-    expect((await runSeen(p.keyturn, { ...intent, confirm: yes })).result).toBe('success');
+    await p.keyturn.intents.turn({ ...named(later), signer: p.ada });
+    for (const one of [intent, later])
+      expect((await runSeen(p.keyturn, { ...one, confirm: yes })).result).toBe('success');
     await p.keyturn.ledger.verify({ deep: true });
-    for (const { intent_id } of [done, intent]) {
+    for (const { intent_id } of [done, intent, later]) {
       const same = await forgedProof(p.keyturn, intent_id, (entry) => entry);
       auditProof(same.bytes, same);
     }
@@ -277,10 +281,9 @@ describe('the key that signs capabilities', () => {
     await refusesToRun(p, 'CAPABILITY_UNKNOWN', intent, twin);
   });
 
-  it('a key file that is not the one of the ledger issues nothing', async () => {
+  it('a key file that is not the one of the ledger decides nothing', async () => {
     const p = await authority();
     const intent = await proposeSay(p);
-    await p.keyturn.intents.approve({ ...intent, signer: p.ada });
     const { readdirSync } = await import('node:fs');
     const file = readdirSync(p.keyturn.layout.keys).find((name) => name.startsWith('control-'))!;
     const seed = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }).d!;
@@ -288,10 +291,8 @@ describe('the key that signs capabilities', () => {
       join(p.keyturn.layout.keys, file),
       `${Buffer.from(seed, 'base64url').toString('base64')}\n`,
     );
-    await p.keyturn.intents.grant({ ...named(intent), signer: p.ada });
-    await expectRefusal('KEY_FILE_INVALID', () => runSeen(p.keyturn, { ...intent, confirm: yes }));
-    await expectRefusal('KEY_FILE_INVALID', () =>
-      p.keyturn.intents.grant({ ...named(intent), signer: p.ada, is_issued: true }),
-    );
+    for (const act of [p.keyturn.intents.turn, p.keyturn.intents.approve])
+      await expectRefusal('KEY_FILE_INVALID', () => act({ ...named(intent), signer: p.ada }));
+    expect((await p.keyturn.intents.get({ intent_id: intent.intent_id })).approvals).toEqual([]);
   });
 });

@@ -15,6 +15,7 @@ import type { Store } from '../../src/store/store.ts';
 import { exported, proofOf } from '../support/ledger.ts';
 import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { decidedIn } from '../support/signed.ts';
 import { authority, type Intent, lastBody, proposeSay } from './authority.ts';
 
 async function inStore<T>({ keyturn }: Project, act: (store: Store) => Promise<T>): Promise<T> {
@@ -31,7 +32,8 @@ async function approvalOf(p: Project, { intent_id }: Intent, decision: string) {
   const { hash, effect_digest, expires_at } = await p.keyturn.intents.get({ intent_id });
   const { origin } = await p.keyturn.system.get();
   const facts = { hash, effect_digest, expires_at, account: null, decision };
-  return signAct(origin, 'approval.granted', intent_id, facts as never, p.ada, new Date());
+  const act = await signAct(origin, 'approval.granted', intent_id, facts as never, p.ada, new Date());
+  return decidedIn(p, act);
 }
 
 /** A decision that the policies made about another approval, with what a forger changed of it. */

@@ -14,6 +14,7 @@ import { until } from '../support/processes.ts';
 import { type Project, project, TOOLS } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
+import { decidedIn } from '../support/signed.ts';
 import {
   authority,
   human,
@@ -97,7 +98,7 @@ async function orderedPastTheLibrary(
   const ordered = await signAct(origin, 'order.given', intent_id, facts, p.ada, new Date());
   const path = p.keyturn.layout.store;
   const store = await openSqliteStore({ path, tenant: 'default', clock: () => new Date(), mode: 'write' });
-  await store.commit({ events: [ordered], objects: [bytes] });
+  await store.commit({ events: [await decidedIn(p, ordered)], objects: [bytes] });
   await store.close();
 }
 
@@ -145,6 +146,11 @@ describe('the key is turned', () => {
       'execution.claimed',
       'execution.finished',
     ]);
+    // The control plane signs once what it decided beside them.
+    const [submission, order] = [story[1]!.body, story[2]!.body];
+    expect(submission.control_covers).toHaveLength(2);
+    for (const member of ['control_key', 'control_signature', 'control_covers'])
+      expect(order[member]).toEqual(submission[member]);
     const [issued, claimed] = [story[3]!, story[4]!];
     expect([claimed.seq - issued.seq, claimed.at]).toEqual([1, issued.at]);
     expect(await ordersOf(p, intent)).toEqual(['spent']);

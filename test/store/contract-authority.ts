@@ -209,14 +209,16 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       const { store } = await governed(await place());
       const id = await approved(store);
       const before = await store.tip();
-      const stale = [{ policy: NEWER }, { control_key: keyOf('other') }, { ordinal: 2 }, { ordinal: 9 }];
-      for (const over of stale)
+      const other = { control_key: keyOf('other') };
+      for (const over of [{ policy: NEWER }, { ordinal: 2 }, { ordinal: 9 }])
         await expectRefusal('DECISION_STALE', commit(store, ...issued(id, 'ada', over)));
+      await expectRefusal('CONTROL_KEY_UNKNOWN', commit(store, ...issued(id, 'ada', other)));
       expect(await store.tip()).toEqual(before);
       await store.commit({ events: [activated('ada', NEWER), controlled('newer', 'ada')] });
       const now = { policy: NEWER, control_key: keyOf('newer') };
-      for (const over of [{}, { ...now, policy: POLICY }, { ...now, control_key: keyOf('other') }])
+      for (const over of [{}, { ...now, policy: POLICY }])
         await expectRefusal('DECISION_STALE', commit(store, ...issued(id, 'ada', over)));
+      await expectRefusal('CONTROL_KEY_UNKNOWN', commit(store, ...issued(id, 'ada', { ...now, ...other })));
       await store.commit({ events: [...issued(id, 'ada', now)] });
     });
 
@@ -236,7 +238,7 @@ export function authorityContract(name: string, place: () => Promise<Place>): vo
       await store.commit({ events: [uncontrolled('newer', 'ada')] });
       await expectRefusal('CONTROL_KEY_REVOKED', commit(store, uncontrolled('newer', 'ada')));
       await expectRefusal('CONTROL_KEY_REVOKED', commit(store, controlled('last', 'ada', 'newer')));
-      await expectRefusal('DECISION_STALE', commit(store, ...issued(c, 'ada', by('newer', 3))));
+      await expectRefusal('CONTROL_KEY_REVOKED', commit(store, ...issued(c, 'ada', by('newer', 3))));
       await expectRefusal('CONTROL_KEY_REVOKED', commit(store, claimed(b)));
       await store.commit({ events: issued(c, 'ada', by('newest', 3)) });
       await store.commit({ events: [claimed(c)] });

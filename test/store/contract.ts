@@ -18,6 +18,7 @@ import {
   activated,
   begun,
   claimed,
+  controlled,
   DIGEST,
   denied,
   enrolled,
@@ -223,7 +224,14 @@ export function storeContract(name: string, place: () => Promise<Place>): void {
     it('refuses an act of a stranger, of an agent, under another key, and of a revoked human', async () => {
       const { store } = await withHumans(await place(), 'ada', 'bo');
       const id = randomUUID();
-      await store.commit({ events: [enrolledAgent('planner', 'ada'), activated('ada'), proposed(id)] });
+      await store.commit({
+        events: [
+          enrolledAgent('planner', 'ada'),
+          controlled('control', 'ada'),
+          activated('ada'),
+          proposed(id),
+        ],
+      });
       const act = (event: Event) => () => store.commit({ events: [event] });
       await expectRefusal('PRINCIPAL_UNKNOWN', act(granted(id, 'eve')));
       await expectRefusal('NOT_HUMAN', act(granted(id, 'planner')));

@@ -1,10 +1,10 @@
 import { sign } from '../../src/canonical/ed25519.ts';
-import type { Body, Event, SignedKind } from '../../src/event/event.ts';
+import { type Body, type Event, isControlled, type SignedKind } from '../../src/event/event.ts';
 import { type Proof, signerOf, statementOf } from '../../src/identity/act.ts';
 import { keyCredential, type NewCredential } from '../../src/identity/credential.ts';
 import type { Wish } from '../identity/authenticator.ts';
 import { type SoftPasskey, touch } from '../support/passkey.ts';
-import { act, keyOf, ORIGIN, seedOf } from './facts.ts';
+import { act, decided, keyOf, ORIGIN, seedOf } from './facts.ts';
 
 /** Facts about credentials. A key is named by what its seed follows from, such as `ada-phone`. */
 
@@ -70,9 +70,7 @@ export function signedWith<K extends SignedKind>(
 ): Event<K> {
   const { signature: _, ...facts } = body as Body<SignedKind>;
   const said = { ...facts, by, key: credential.public_key };
-  return {
-    kind,
-    subject,
-    body: { ...said, signature: prove(statementOf(ORIGIN, kind, subject, said)) },
-  } as unknown as Event<K>;
+  const proven = { ...said, signature: prove(statementOf(ORIGIN, kind, subject, said)) };
+  const acted = { kind, subject, body: proven } as unknown as Event<K>;
+  return (isControlled(acted) ? decided([acted as never])[0] : acted) as Event<K>;
 }

@@ -4,10 +4,17 @@ import { keyPairFromSeed, sign } from '../../src/canonical/ed25519.ts';
 import { isUuid } from '../../src/canonical/uuid.ts';
 import { kidOf } from '../../src/capability/key.ts';
 import { mint } from '../../src/capability/token.ts';
-import type { Body, Event, SignedKind } from '../../src/event/event.ts';
+import {
+  type Body,
+  type ControlProof,
+  type Drafted,
+  type Event,
+  isControlled,
+  type SignedKind,
+} from '../../src/event/event.ts';
 import { originOf, proposalOf, signerOf } from '../../src/identity/act.ts';
 import { keyCredential } from '../../src/identity/credential.ts';
-import { type FactKind, signFact, type Unsigned } from '../../src/identity/fact.ts';
+import { type FactKind, signDecided, signFact, type Unsigned } from '../../src/identity/fact.ts';
 import { signedAt } from '../support/signed.ts';
 import { decisionFor, madeToken, POLICY } from './decisions.ts';
 
@@ -36,18 +43,37 @@ export function act<K extends SignedKind>(
     tenant = 'default',
     signs = by,
     at = AT,
+    control = 'control',
   }: {
     key?: string | undefined;
     tenant?: string | undefined;
     signs?: string | undefined;
     at?: Date | undefined;
+    /** Whose key signs what stands beside. */
+    control?: string | undefined;
   } = {},
 ): Event<K> {
   const signer = {
     ...signerOf(by, keyOf(signs), seedOf(signs)),
     ...(key === undefined ? {} : { public_key: key }),
   };
-  return signedAt(originOf(PROJECT, tenant), kind, subject, facts as never, signer, at);
+  const origin = originOf(PROJECT, tenant);
+  const acted = signedAt(origin, kind, subject, facts as never, signer, at);
+  return (isControlled(acted) ? decided([acted as never], control, origin)[0] : acted) as Event<K>;
+}
+
+/** One commit of the control plane with this key, whatever proof of it these had before. */
+export function decided(drafted: readonly Drafted[], control = 'control', origin = ORIGIN): Event[] {
+  const bare = drafted.map((one) => {
+    const {
+      control_key: _,
+      control_signature: __,
+      control_covers: ___,
+      ...body
+    } = one.body as unknown as ControlProof;
+    return isControlled(one) ? ({ ...one, body } as unknown as Drafted) : one;
+  });
+  return signDecided(origin, bare, signerOf(control, keyOf(control), seedOf(control)));
 }
 
 export function begun(): Event<'system.initialised'> {
@@ -292,7 +318,7 @@ export function ordered(subject: string, by: string, over: OrderOrIssue = {}): E
       ? decisionFor({ kind: 'order.given', subject, by, policy: over.policy ?? POLICY })
       : null,
   };
-  return act('order.given', subject, facts, by);
+  return act('order.given', subject, facts, by, { control: seedOfControl(over.control_key) });
 }
 
 /** Signed by the key that follows from the name `control`, whatever key it names. */
@@ -322,7 +348,7 @@ export function issuedUnder(
     approvers: over.approvers ?? [{ name: 'ada', roles: [] }],
     break_glass: over.break_glass ?? false,
   };
-  const seed = CONTROL_SEEDS.find((name) => keyOf(name) === control_key) ?? 'control';
+  const seed = seedOfControl(control_key);
   const { key } = signerOf(seed, control_key, seedOf(seed));
   const fact = { kind: 'capability.issued', subject, body: facts } as const;
   return signFact(ORIGIN, 'control', fact, { public_key: control_key, key });
@@ -333,7 +359,7 @@ function tokenFor(subject: string, over: OrderOrIssue, capability_id: string): s
   // No token is about what is no intent.
   if (!isUuid(subject)) return DIGEST;
   const { control_key = keyOf('control'), expires_at = EXPIRES } = over;
-  const seed = CONTROL_SEEDS.find((name) => keyOf(name) === control_key) ?? 'control';
+  const seed = seedOfControl(control_key);
   const claims = {
     jti: capability_id,
     issuer: ORIGIN,
@@ -356,6 +382,9 @@ function tokenFor(subject: string, over: OrderOrIssue, capability_id: string): s
     mint(claims, { kid: kidOf(control_key), key: signerOf(seed, control_key, seedOf(seed)).key }),
   );
 }
+
+const seedOfControl = (control_key?: string) =>
+  CONTROL_SEEDS.find((name) => keyOf(name) === control_key) ?? 'control';
 
 const CONTROL_SEEDS = ['control', 'newer', 'newest', 'other'];
 
