@@ -17,6 +17,7 @@ const EFFECT_PATHS = {
 const READS = [
   'src/display/shown.ts',
   'src/display/template.ts',
+  'src/journey/approvals.ts',
   'src/journey/bound.ts',
   'src/journey/bound-effect.ts',
   'src/journey/bound-shown.ts',
@@ -28,11 +29,14 @@ const READS = [
   'src/journey/resource.ts',
   'src/journey/rules.ts',
   'src/journey/sealed-effect.ts',
+  'src/journey/standing.ts',
+  'src/journey/terms.ts',
   'src/journey/undo.ts',
   'src/tool/select.ts',
   'src/store/agent-tables.ts',
   'src/limits.ts',
   'src/refusal.ts',
+  'src/turns.ts',
 ];
 const LAYERS = /^src\/(agent|finder|canonical|event|fold|gate|identity|intent|ledger|policy)\//;
 const PACKAGES = ['zod', 're2js', 'minisearch', 'node:crypto', 'node:path', 'node:util'];

@@ -81,8 +81,8 @@ const forbid = (condition: string) =>
 describe('T6: a journey like one that this process has made', () => {
   it('asks the policy engine nothing, and verifies each signature once', async () => {
     const p = await warm();
-    // The proposal, the order, the entry of the capability, the claim, the end; and the token.
-    expect(await counted(async () => run(p, await turned(p)))).toEqual({ cedar: 0, verify: 6 });
+    // The proposal, the order and what the control plane signed of it, the entry of the capability, the claim, the end; and the token.
+    expect(await counted(async () => run(p, await turned(p)))).toEqual({ cedar: 0, verify: 7 });
   });
 
   it('asks the policy engine again for what a policy reads', async () => {

@@ -14,6 +14,7 @@ import type { Project } from '../support/project.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { runSeen } from '../support/seen.ts';
 import { agent, authority, call, granted, type Intent, yes } from './authority.ts';
+import { create, planOf, specOf } from './plan-story.ts';
 
 /** Writes past the library, as a process with the store and its own keys could. */
 async function append({ keyturn }: Project, ...events: Event[]): Promise<void> {
@@ -171,7 +172,11 @@ describe('an executor', () => {
   it('cannot say what a rollback goes by once it is revoked', async () => {
     const p = await authority();
     const own = await host(p, 'executor');
-    const intent = await granted(p);
+    const planned = async (target: string) =>
+      granted(p, {
+        effect: { kind: 'plan', ...(await specOf(p, planOf([create('A1', target)]))) },
+      });
+    const intent = await planned('one.txt');
     const { origin } = await p.keyturn.system.get();
     const { claim, end } = await factsOf(p, intent, own, { reports: 'plans/one' });
     const { execution_id } = claim.body;
@@ -199,7 +204,7 @@ describe('an executor', () => {
       { result: 'partial', journal: early },
     ]);
 
-    const other = await granted(p);
+    const other = await planned('two.txt');
     const second = await host(p, 'executor');
     const { claim: claimed } = await factsOf(p, other, second, { reports: 'plans/two' });
     await append(p, claimed);

@@ -7,7 +7,7 @@ import { limits } from '../../src/limits.ts';
 import { Rehearsal } from '../../src/store/rehearsal.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Commit, Store } from '../../src/store/store.ts';
-import { DIGEST, enrolledAgent, erased, granted, proposed } from '../store/facts.ts';
+import { controlled, DIGEST, enrolledAgent, erased, granted, proposed } from '../store/facts.ts';
 import { NOON } from '../store/place.ts';
 import { made } from '../store/sqlite-file.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -80,7 +80,7 @@ describe('an act that is rehearsed', () => {
   it('is refused for all that its commit would be refused for, and not only by the fold', async () => {
     const { store, rehearse } = await touched();
     const intent = proposed();
-    await store.commit({ events: [intent], claims: ['taken'] });
+    await store.commit({ events: [controlled('control', 'ada'), intent], claims: ['taken'] });
     const bytes = Buffer.from('kept');
     const before = await store.tip();
     const wanted: readonly (readonly [string, Commit])[] = [
