@@ -13,6 +13,8 @@ const ENV = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
 /** The label of SELinux follows from its policy, and is not a property that a plan keeps. */
 const READ = [
   '--create',
+  // Another program, or another plan, may write into the folder meanwhile: its attributes are the same, and tar ends with 1. Contents are compared by their hash.
+  '--warning=no-file-changed',
   '--format=pax',
   '--blocking-factor=64',
   '--xattrs',
@@ -76,14 +78,15 @@ async function runTar(
 ): Promise<void> {
   if (paths.length === 0) return;
   const argv = [...options, ...(process.getuid?.() === 0 ? AS_ROOT : []), ...READ];
-  const said = await runTool('tar', argv, Buffer.from(paths.map((path) => `${path}\0`).join('')), take);
+  const input = Buffer.from(paths.map((path) => `${path}\0`).join(''));
+  const said = await runTool('tar', argv, { input, take, differing: 1 });
   if (said !== null) refuse('ATTRIBUTES_UNREADABLE', said);
 }
 
 /** Gives a file the mode, the access control list and all attributes of another one. Its content stays. */
 export async function copyAttributes(from: string, to: string): Promise<void> {
   const argv = ['--attributes-only', '--no-dereference', '--preserve=mode,xattr', '-T', '--', from, to];
-  const said = await runTool('cp', argv, null, () => {});
+  const said = await runTool('cp', argv);
   if (said !== null) refuse('ATTRIBUTES_NOT_KEPT', said);
 }
 
@@ -99,7 +102,7 @@ export async function setTimes(path: string, { atime_ns, mtime_ns }: Times): Pro
     ['-m', mtime_ns],
   ] as const) {
     const argv = [which, '--no-create', '--no-dereference', `--date=@${secondsOf(ns)}`, '--', path];
-    const said = await runTool('touch', argv, null, () => {});
+    const said = await runTool('touch', argv);
     if (said !== null) refuse('ATTRIBUTES_NOT_KEPT', said);
   }
 }
@@ -109,12 +112,18 @@ function secondsOf(ns: bigint): string {
   return `${ns < 0n ? '-' : ''}${digits.slice(0, -9)}.${digits.slice(-9)}`;
 }
 
+interface ToolUse {
+  readonly input?: Uint8Array;
+  readonly take?: (chunk: Buffer) => void;
+  /** The exit code with which it ends well too, where it says nothing beside it. */
+  readonly differing?: number;
+}
+
 /** What the program said against it; null when it said nothing and ended well. */
 function runTool(
   program: string,
   argv: readonly string[],
-  input: Uint8Array | null,
-  take: (chunk: Buffer) => void,
+  { input, take = () => {}, differing = 0 }: ToolUse = {},
 ): Promise<string | null> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, argv, {
@@ -142,7 +151,9 @@ function runTool(
       if (failed !== undefined) reject(failed);
       else
         resolve(
-          code === 0 && errors === '' ? null : errors.trim() || `${program} ended with ${code ?? signal}`,
+          (code === 0 || code === differing) && errors === ''
+            ? null
+            : errors.trim() || `${program} ended with ${code ?? signal}`,
         );
     });
     child.stdin?.on('error', () => {}); // it ended before it read everything, and says why

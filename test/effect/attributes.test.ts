@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -32,6 +34,22 @@ describe('the attributes of files', () => {
     truncateSync(huge, 2 ** 40);
     expect(await readAttributes([huge])).toEqual([[]]);
   });
+
+  it(
+    'of a folder into which others write meanwhile are read, as another plan may',
+    withTools(async () => {
+      const root = scratch();
+      setAttribute(root, 'user.k', 'v');
+      const writer = spawn('sh', ['-c', 'while :; do : > "$0/new"; rm "$0/new"; done', root]);
+      try {
+        const read = [{ name: 'user.k', value: Buffer.from('v').toString('base64') }];
+        for (let i = 0; i < 30; i += 1) expect(await readAttributes([root])).toEqual([read]);
+      } finally {
+        writer.kill('SIGKILL');
+        await once(writer, 'close');
+      }
+    }),
+  );
 
   it('of no file are none, and need no program', async () => {
     expect(await readAttributes([])).toEqual([]);
