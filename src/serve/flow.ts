@@ -43,6 +43,8 @@ export function untilRead({ incoming: { socket }, outgoing }: HttpBindings, end:
     socket.off('close', over);
     end();
   };
+  // As many as a client sends at once without waiting for answers. Each is taken off when its answer is over.
+  socket.setMaxListeners(0);
   socket.once('close', over);
   outgoing.once('close', over);
   if (socket.destroyed || outgoing.destroyed) over();
