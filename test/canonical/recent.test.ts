@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Recent } from '../../src/canonical/recent.ts';
@@ -50,6 +52,19 @@ describe('a memory of bounded size', () => {
     const [few, many] = [us(10), us(100_000)];
     // A look from the front passes all that was deleted there, thousands of entries.
     expect(many).toBeLessThan(60 * few);
+  });
+
+  it('takes no more memory however often it is asked', () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const memory = new Recent<number, number>(1_000);
+    for (let i = 0; i <= 1_000; i++) memory.set(i, i);
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < 1_000_000; i++) memory.get(1 + (i % 1_000));
+    collect();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(4_000_000);
+    expect(memory.get(1)).toBe(1);
   });
 
   it('forgets what it is told to', () => {
