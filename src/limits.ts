@@ -748,6 +748,11 @@ export const planLimits = {
   kept_matches: 2_000,
   /** Actions of a plan: a person reads each one. */
   actions: 1000,
+  /** Files whose attributes are asked for with one command line. */
+  listed_together: 1000,
+  /** What tar tells of them: a line each, with the name escaped. */
+  listing_bytes: 4 * MiB,
+  listing_ms: 60_000,
   /** Attributes that a process remembers, of all its runs. Others are read again. */
   kept_attributes: 20_000,
   /** Larger files are written one at a time: four of them waiting for the disk would all be in memory. */

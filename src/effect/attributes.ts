@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { planLimits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
+import { type ChildCommand, type ChildOutcome, runChild } from './child.ts';
 import { type Attribute, PaxReader } from './pax.ts';
 
 /**
@@ -22,19 +24,26 @@ const READ = [
   '--xattrs-exclude=security.selinux',
   '--no-recursion',
   '--absolute-names',
-  '--null',
-  '--files-from=-',
 ];
 
 /** A look must not change the time of the last access. Only the owner and root may ask for that. */
 const AS_ROOT = ['--atime-preserve=system'];
 
+/** Runs a child to its end. */
+export type RunChild = (command: ChildCommand) => Promise<ChildOutcome>;
+
 /**
  * The attributes of each path, in order. Nothing is followed and nothing is changed. tar writes the contents with the attributes, so
- * it is asked first which files have any: most have none, and a hundred large files would go through a pipe for nothing.
+ * it is asked first which files have any: most have none, and a hundred large files would go through a pipe for nothing. `run` starts that first
+ * one, which every plan needs.
  */
-export async function readAttributes(paths: readonly string[]): Promise<readonly (readonly Attribute[])[]> {
-  const marked = await markedAmong(paths);
+export async function readAttributes(
+  paths: readonly string[],
+  run: RunChild = runChild,
+): Promise<readonly (readonly Attribute[])[]> {
+  const marked: boolean[] = [];
+  for (let from = 0; from < paths.length; from += planLimits.listed_together)
+    marked.push(...(await markedAmong(paths.slice(from, from + planLimits.listed_together), run)));
   const members = await membersOf(paths.filter((_, i) => marked[i]));
   return marked.map((mark) => (mark ? members.shift()! : []));
 }
@@ -43,11 +52,21 @@ export async function readAttributes(paths: readonly string[]): Promise<readonly
 const LISTED = /^[^ ]{10}([ *])/;
 
 /** Whether each of the paths has attributes. GNU tar reads no contents where the archive is /dev/null. */
-async function markedAmong(paths: readonly string[]): Promise<boolean[]> {
-  let listed = '';
-  await runTar(['--file=/dev/null', '-vv', '--quoting-style=escape'], paths, (chunk) => {
-    listed += chunk.toString('latin1');
+async function markedAmong(paths: readonly string[], run: RunChild): Promise<boolean[]> {
+  const { exit_code, signal, error, stdout, stderr } = await run({
+    argv: ['tar', '--file=/dev/null', '-vv', '--quoting-style=escape', ...readOptions(), '--', ...paths],
+    env: ENV,
+    cwd: '/',
+    timeout_ms: planLimits.listing_ms,
+    stdout_bytes: planLimits.listing_bytes,
+    stderr_bytes: 2000,
   });
+  if (error !== undefined) refuse('ATTRIBUTES_UNREADABLE', `GNU tar cannot be run: ${error}`);
+  if ((exit_code !== 0 && exit_code !== DIFFERING) || stderr.total > 0) {
+    const said = Buffer.from(stderr.bytes).toString('utf8').trim();
+    refuse('ATTRIBUTES_UNREADABLE', said || `tar ended with ${exit_code ?? signal}`);
+  }
+  const listed = Buffer.from(stdout.bytes).toString('latin1');
   const marks = listed.split('\n').slice(0, -1).map(markIn);
   requireAll(marks, paths);
   return marks;
@@ -59,8 +78,14 @@ function markIn(line: string): boolean {
 }
 
 async function membersOf(paths: readonly string[]): Promise<Attribute[][]> {
+  if (paths.length === 0) return [];
   const reader = new PaxReader();
-  await runTar(['--file=-'], paths, (chunk) => reader.feed(chunk));
+  const said = await runTool('tar', ['--file=-', ...readOptions(), '--null', '--files-from=-'], {
+    input: Buffer.from(paths.map((path) => `${path}\0`).join('')),
+    take: (chunk) => reader.feed(chunk),
+    differing: DIFFERING,
+  });
+  if (said !== null) refuse('ATTRIBUTES_UNREADABLE', said);
   requireAll(reader.members, paths);
   return reader.members;
 }
@@ -70,18 +95,12 @@ function requireAll(answers: readonly unknown[], paths: readonly string[]): void
     refuse('ATTRIBUTES_UNREADABLE', `tar answered for ${answers.length} of ${paths.length} files.`);
 }
 
-/** One child for all of the paths. */
-async function runTar(
-  options: readonly string[],
-  paths: readonly string[],
-  take: (chunk: Buffer) => void,
-): Promise<void> {
-  if (paths.length === 0) return;
-  const argv = [...options, ...(process.getuid?.() === 0 ? AS_ROOT : []), ...READ];
-  const input = Buffer.from(paths.map((path) => `${path}\0`).join(''));
-  const said = await runTool('tar', argv, { input, take, differing: 1 });
-  if (said !== null) refuse('ATTRIBUTES_UNREADABLE', said);
+function readOptions(): string[] {
+  return [...READ, ...(process.getuid?.() === 0 ? AS_ROOT : [])];
 }
+
+/** tar ends with this where it would have warned that something changed. */
+const DIFFERING = 1;
 
 /** Gives a file the mode, the access control list and all attributes of another one. Its content stays. */
 export async function copyAttributes(from: string, to: string): Promise<void> {

@@ -24,6 +24,9 @@ export type StarterReport =
 /** To start the helper costs as much as a few children: one command of a person runs fewer. */
 const BEFORE_HELPER = 4;
 
+/** Of what only looks, one command of a person starts some more. */
+const LOOKS_A_RUN = 4;
+
 /** Each fork copies the tables of the memory that the helper has touched, and each write after it the page: it keeps little, and has no threads for it. */
 const SMALL = ['--max-semi-space-size=1', '--single-threaded'];
 
@@ -47,7 +50,16 @@ export class Starter {
 
   /** Rejects where the helper died: what became of the child is not known then. */
   run(command: ChildCommand): Promise<ChildOutcome> {
-    this.#started += 1;
+    return this.#begin(command, 1);
+  }
+
+  /** The same for what changes nothing, such as a look at the attributes of files. */
+  look(command: ChildCommand): Promise<ChildOutcome> {
+    return this.#begin(command, 1 / LOOKS_A_RUN);
+  }
+
+  #begin(command: ChildCommand, weight: number): Promise<ChildOutcome> {
+    this.#started += weight;
     if (this.#helper?.isDead) this.#helper = null;
     if (this.#started > this.#before_helper && !this.#is_closed) this.#helper ??= startHelper(this.#late_ms);
     const by_helper = this.#helper?.isReady && !command.abort?.aborted;

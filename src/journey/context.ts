@@ -23,6 +23,7 @@ import type { ServerEntries } from '../mcp-call/entry.ts';
 import type { ServerMemory } from '../mcp-call/memory.ts';
 import type { Upstreams } from '../mcp-call/upstreams.ts';
 import type { PlanAside } from '../plan/aside/aside.ts';
+import type { Expiries } from '../plan/report/archive.ts';
 import type { Hunk } from '../plan/report/hunk.ts';
 import type { OpenedSpec } from '../plan/spec.ts';
 import type { Attributes } from '../plan/state/attributes.ts';
@@ -167,6 +168,8 @@ export interface Memory {
   readonly looks: Recent<Digest, { readonly state: IntentState; readonly derived: Derived }>;
   /** The diffs of plans that are read part by part, by the digest of the effect, which says what every file was and will be. */
   readonly previews: Recent<Digest, (action_id: string, path: string) => readonly Hunk[] | null>;
+  /** When the manifests of plans expire: each plan that is proposed asks for those whose time is up. */
+  readonly expiries: Expiries;
   /** Made by the first plan: most processes run none. */
   attributes: Attributes | null;
   /** The time after which the reports of the latest plan are named. */

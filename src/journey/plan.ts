@@ -42,10 +42,10 @@ import { requireSqlEngine } from './reach.ts';
 /** A plan: parsed, simulated over the files as they are now, and checked for what no plan may contain. */
 export async function derivePlanRun(context: Context, spec: PlanSpec, look: boolean): Promise<Derived> {
   // Before a new plan begins, old ones whose time is up are marked; they are kept all the same.
-  if (look) await expireManifests(context.root, context.clock());
+  if (look) await expireManifests(context.root, context.clock(), context.memory.expiries);
   const collector = new Collector(context.aside.onlooker);
   const stat_cache = new StatCache(context.root);
-  context.memory.attributes ??= new Attributes();
+  context.memory.attributes ??= new Attributes((command) => context.starter.look(command));
   const { attributes } = context.memory;
   const contents: Uint8Array[] = [];
   const visit = async (visited: Visited) => {

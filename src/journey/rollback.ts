@@ -257,12 +257,12 @@ async function requireIdle(
 }
 
 function optionsOf(
-  { root, clock, memory }: Context,
+  { root, clock, memory, starter }: Context,
   { reports, journal: digest, finished_at, result }: Undoable['run'],
   effect: PlanEffect,
   { checkpoints = [], except = [] }: Omit<Chosen, 'host_is_dead'>,
 ): RollBackOptions {
-  memory.attributes ??= new Attributes();
+  memory.attributes ??= new Attributes((command) => starter.look(command));
   const { attributes } = memory;
   // What is half done may have been recorded in part, as that of a run that was killed.
   const ended = finished_at !== null && result !== 'partial';

@@ -132,6 +132,7 @@ export function journeyContext(
       elevated: new Recent(limits.remembered_digests),
       looks: new Recent(limits.remembered_contexts),
       previews: new Recent(planLimits.kept_previews),
+      expiries: new Map(),
       attributes: null,
       reports_ms: 0,
     },

@@ -3,6 +3,7 @@ import { readFileBeneath } from '../../durable/beneath.ts';
 import { listFolderOf, putOver, statAt, syncFolderOf, withPlace } from '../../durable/beneath-write.ts';
 import { planLimits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
+import { turnsOf } from '../../turns.ts';
 import { loadManifest, MANIFEST_NAME, type RollbackManifest, saveManifest } from '../rollback/manifest.ts';
 import { nothingIfMissing } from '../state/see.ts';
 import { stageBytes } from '../state/stage.ts';
@@ -16,17 +17,41 @@ export function manifestAt(manifest: RollbackManifest, now: Date): RollbackManif
   return over ? { ...manifest, status: 'EXPIRED' } : manifest;
 }
 
-/** Writes EXPIRED into each manifest whose time is up, and says which. Nothing is removed. */
-export async function expireManifests(root: string, now: Date): Promise<string[]> {
+/** When the manifest of a folder expires, in milliseconds since 1970, as it said when it was read. */
+export type Expiries = Map<string, number>;
+
+/** Writes EXPIRED into each manifest whose time is up, and says which. Nothing is removed. One that is known is not read before its time. */
+export async function expireManifests(
+  root: string,
+  now: Date,
+  known: Expiries = new Map(),
+): Promise<string[]> {
   const expired: string[] = [];
-  for (const folder of await reportFolders(root)) {
+  const turns = turnsOf();
+  const folders = await reportFolders(root);
+  for (const folder of folders) {
+    if ((known.get(folder) ?? 0) > now.getTime()) continue;
+    await turns();
     const manifest = manifestIn(root, folder);
-    if (manifest === null || manifestAt(manifest, now) === manifest) continue;
-    await saveManifest(root, manifestAt(manifest, now));
-    await renewArchivedManifest(root, folder);
-    expired.push(folder);
+    if (manifest === null) continue;
+    const is_over = manifestAt(manifest, now) !== manifest;
+    if (is_over) {
+      await saveManifest(root, manifestAt(manifest, now));
+      await renewArchivedManifest(root, folder);
+      expired.push(folder);
+    }
+    known.set(folder, is_over ? Number.POSITIVE_INFINITY : expiryOf(manifest));
   }
+  if (known.size > folders.length) forgetGone(known, new Set(folders));
   return expired;
+}
+
+function expiryOf({ status, expires_at }: RollbackManifest): number {
+  return status === 'ACTIVE' && expires_at !== null ? Date.parse(expires_at) : Number.POSITIVE_INFINITY;
+}
+
+function forgetGone(known: Expiries, folders: ReadonlySet<string>): void {
+  for (const folder of known.keys()) if (!folders.has(folder)) known.delete(folder);
 }
 
 async function reportFolders(root: string): Promise<string[]> {

@@ -3,7 +3,7 @@ import { sha256 } from '../../canonical/digest.ts';
 import { canonicalBytes } from '../../canonical/json.ts';
 import { isImmutable, type Place, pathForChild, statAt, withPlace } from '../../durable/beneath-write.ts';
 import { OpenFolders } from '../../durable/open-folders.ts';
-import { copyAttributes, readAttributes } from '../../effect/attributes.ts';
+import { copyAttributes, type RunChild, readAttributes } from '../../effect/attributes.ts';
 import { planLimits } from '../../limits.ts';
 import { Refusal, refuse } from '../../refusal.ts';
 import { identityOf, isSettled, nothingIfMissing, type SecondNames, type Seen, seeAt } from './see.ts';
@@ -27,6 +27,12 @@ interface Known {
  */
 export class Attributes {
   readonly #known = new Map<string, Known>();
+  readonly #run: RunChild | undefined;
+
+  /** `run` starts the process that reads them; left out, this process starts it itself. */
+  constructor(run?: RunChild) {
+    this.#run = run;
+  }
 
   /** Reads those of all files at once. A place where nothing is has none. */
   async learn(places: readonly Place[]): Promise<void> {
@@ -41,7 +47,8 @@ export class Attributes {
         unknown.set(identity, { place, settled: isSettled(stats, at_ms) });
     }
     const found = [...unknown];
-    const read = await readAttributes(found.map(([, { place }]) => pathForChild(place)));
+    const paths = found.map(([, { place }]) => pathForChild(place));
+    const read = await readAttributes(paths, this.#run);
     for (const [i, [identity, { settled }]] of found.entries())
       this.#known.set(identity, { worn: wornOf(read[i]!), settled });
   }

@@ -26,6 +26,22 @@ describe('a rollback manifest grows old', () => {
     expect(readdirSync(join(root, folder, 'backups'))).toHaveLength(1);
   });
 
+  it('of many, only one whose time may be up is read: a proposal costs the same after a thousand plans', async () => {
+    const { root, folder } = await one();
+    const known = new Map();
+    await expireManifests(root, during, known);
+    expect([...known]).toEqual([[folder, STARTED + 30 * DAY_MS]]);
+    const gone = 'agent_outputs/reports/gone';
+    const later = new Map([
+      [folder, afterwards.getTime() + 1],
+      [gone, 0],
+    ]);
+    expect(await expireManifests(root, afterwards, later)).toEqual([]);
+    expect(later.has(gone)).toBe(false);
+    expect(await expireManifests(root, afterwards, known)).toEqual([folder]);
+    expect(known.get(folder)).toBe(Number.POSITIVE_INFINITY);
+  });
+
   it('one that was rolled back does not expire', async () => {
     const { root, folder, outcome } = await one();
     await rollBack(outcome.manifest!, { root, journal: journalOf(root, folder) });
