@@ -8,10 +8,11 @@ import { signAct } from '../../src/identity/act.ts';
 import { keyCredential } from '../../src/identity/credential.ts';
 import { auditProof } from '../../src/keyturn.ts';
 import type { Entry } from '../../src/ledger/entry.ts';
+import type { Refusal } from '../../src/refusal.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshSigner } from '../support/keys.ts';
 import { entriesAbout, objectOf, proofOf } from '../support/ledger.ts';
-import { elapsed, isRunning, until } from '../support/processes.ts';
+import { elapsed, until } from '../support/processes.ts';
 import { type Project, project, ready, TOOLS } from '../support/project.ts';
 import { keyturn } from '../support/pty.ts';
 import { racer } from '../support/racers.ts';
@@ -197,8 +198,13 @@ describe('a tool without a sandbox that outlives its executor', () => {
     } as const;
     await expectRefusal('RUN_STILL_ALIVE', () => p.keyturn.runs.resolve(settle));
     process.kill(Number(pid), 'SIGKILL');
-    await until(() => !isRunning(Number(pid)));
-    await p.keyturn.runs.resolve(settle);
+    // The shell that waits for it ends a moment later.
+    const settled = () =>
+      p.keyturn.runs.resolve(settle).then(
+        () => true,
+        (error) => (error as Refusal).code !== 'RUN_STILL_ALIVE' && Promise.reject(error),
+      );
+    await until(settled);
     expect(await p.keyturn.intents.get({ intent_id })).toMatchObject({ status: 'failed' });
   });
 
