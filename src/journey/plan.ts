@@ -45,8 +45,6 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
   if (look) await expireManifests(context.root, context.clock(), context.memory.expiries);
   const collector = new Collector(context.aside.onlooker);
   const stat_cache = new StatCache(context.root);
-  context.memory.attributes ??= new Attributes((command) => context.starter.look(command));
-  const { attributes } = context.memory;
   const contents: Uint8Array[] = [];
   const visit = async (visited: Visited) => {
     await collector.visit(visited);
@@ -56,7 +54,7 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
   const derived = async (looking?: Simulating) => {
     const onBegin = looking?.begin;
     const found = await simulate(context, spec, {
-      ...{ stat_cache, attributes },
+      stat_cache,
       ...(look && { visit }),
       ...(onBegin && { onBegin }),
     });
@@ -120,13 +118,16 @@ function unusedTime({ clock, memory }: Context): Date {
 async function simulate(
   context: Context,
   spec: PlanSpec,
-  onlookers: Pick<DeriveOptions, 'visit' | 'stat_cache' | 'attributes' | 'onBegin' | 'onProblem'>,
+  onlookers: Pick<DeriveOptions, 'visit' | 'stat_cache' | 'onBegin' | 'onProblem'>,
 ): Promise<PlanEffect> {
   const opened = openedOf(context, spec);
   const { plan, config } = opened;
+  const { root, memory, starter } = context;
+  memory.attributes ??= new Attributes((command) => starter.look(command));
   return derivePlan({
     plan,
-    root: context.root,
+    root,
+    attributes: memory.attributes,
     config_digest: config?.digest ?? null,
     protection: protectionBy(opened),
     runners: runnersOf(context),
