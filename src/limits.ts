@@ -269,6 +269,8 @@ export const limits = {
   child_status_bytes: 4096,
   /** How long the trial whether a sandbox can be made here may take. */
   sandbox_trial_ms: 10_000,
+  /** Children that only look, such as tar: so many count as one run before a helper is started. One command of a person starts a few. */
+  looks_a_run: 4,
   /** How much later than the run itself the answer of the process that starts children may come. */
   starter_answer_ms: 5_000,
   /** A child that prints in small pieces must not cost a message for each, and one that is over soon costs none. */

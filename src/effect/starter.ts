@@ -24,9 +24,6 @@ export type StarterReport =
 /** To start the helper costs as much as a few children: one command of a person runs fewer. */
 const BEFORE_HELPER = 4;
 
-/** Of what only looks, one command of a person starts some more. */
-const LOOKS_A_RUN = 4;
-
 /** Each fork copies the tables of the memory that the helper has touched, and each write after it the page: it keeps little, and has no threads for it. */
 const SMALL = ['--max-semi-space-size=1', '--single-threaded'];
 
@@ -55,7 +52,7 @@ export class Starter {
 
   /** The same for what changes nothing, such as a look at the attributes of files. */
   look(command: ChildCommand): Promise<ChildOutcome> {
-    return this.#begin(command, 1 / LOOKS_A_RUN);
+    return this.#begin(command, 1 / limits.looks_a_run);
   }
 
   #begin(command: ChildCommand, weight: number): Promise<ChildOutcome> {

@@ -29,11 +29,11 @@ import {
   type ReadSpec,
   readPlanSpec,
 } from '../plan/spec.ts';
-import { Attributes } from '../plan/state/attributes.ts';
 import { isPin } from '../plan/state/pin.ts';
 import { StatCache } from '../plan/state/stat-cache.ts';
 import { type ReasonCode, Refusal, refuse } from '../refusal.ts';
 import { editFaults, requireUntold, type Simulating, untoldOf } from './agent-plan.ts';
+import { attributesOf } from './attributes.ts';
 import type { Context } from './context.ts';
 import type { Derived } from './derived.ts';
 import { executeRun } from './plan-run.ts';
@@ -87,7 +87,7 @@ export async function derivePlanRun(context: Context, spec: PlanSpec, look: bool
           executeRun(context, effect, {
             ...options,
             reports,
-            attributes,
+            attributes: attributesOf(context),
             replaced,
             runners: runnersOf(context, secrets),
             protection: protectionBy(openedOf(context, spec)),
@@ -122,12 +122,10 @@ async function simulate(
 ): Promise<PlanEffect> {
   const opened = openedOf(context, spec);
   const { plan, config } = opened;
-  const { root, memory, starter } = context;
-  memory.attributes ??= new Attributes((command) => starter.look(command));
   return derivePlan({
     plan,
-    root,
-    attributes: memory.attributes,
+    root: context.root,
+    attributes: attributesOf(context),
     config_digest: config?.digest ?? null,
     protection: protectionBy(opened),
     runners: runnersOf(context),

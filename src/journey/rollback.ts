@@ -14,8 +14,8 @@ import { loadManifest, manifestDigest, type RollbackManifest } from '../plan/rol
 import { type RollBackOutcome, withReason } from '../plan/rollback/outcome.ts';
 import { type RollBackOptions, rollBack } from '../plan/rollback/roll-back.ts';
 import { requireRollBack, requireUntouched } from '../plan/rollback/scope.ts';
-import { Attributes } from '../plan/state/attributes.ts';
 import { Refusal, refuse } from '../refusal.ts';
+import { attributesOf } from './attributes.ts';
 import { provenState } from './audit.ts';
 import type { Context } from './context.ts';
 import { recordedUnlessRevoked, requireThisExecutor, stated, withOneKey } from './executor.ts';
@@ -257,13 +257,13 @@ async function requireIdle(
 }
 
 function optionsOf(
-  { root, clock, memory, starter }: Context,
+  context: Context,
   { reports, journal: digest, finished_at, result }: Undoable['run'],
   effect: PlanEffect,
   { checkpoints = [], except = [] }: Omit<Chosen, 'host_is_dead'>,
 ): RollBackOptions {
-  memory.attributes ??= new Attributes((command) => starter.look(command));
-  const { attributes } = memory;
+  const { root, clock } = context;
+  const attributes = attributesOf(context);
   // What is half done may have been recorded in part, as that of a run that was killed.
   const ended = finished_at !== null && result !== 'partial';
   const journal = boundJournal(root, reports, { digest, ended });
