@@ -15,13 +15,16 @@ export function refuseOther(what: string): never {
   refuse('ACT_OTHER', `The service asks for a signature on something else than this page shows: ${what}.`);
 }
 
+/** The clock of a person's device may be an hour off. A service that lies can keep an act back for no longer. */
+const CLOCK_OFF_S = 2 * 3600;
+
 /** The statement, made again from what the page drew, now. Any difference ends the gesture. */
 export function rebuilt(
   theirs: string,
   expected: ExpectedAct | ExpectedOfProposer,
   signing: ActSigning,
 ): RebuiltAct {
-  if (!isDrawnNow(signing.at, Date.now()))
+  if (!isDrawnNow(signing.at, Date.now(), CLOCK_OFF_S))
     refuse('CLOCKS_DIFFER', `It is ${signing.at} at the service, and another time here.`);
   const made = rebuiltAct(theirs, expected, signing);
   if ('differs' in made) refuseOther(made.differs);

@@ -90,8 +90,8 @@ export function rebuiltAct(
  * Whether an act was drawn up now, by the clock of who signs it. One of a time to come could be kept back and committed then: its deadline is
  * counted from when it says that it was drawn up.
  */
-export function isDrawnNow(at: string, now_ms: number): boolean {
-  return Math.abs(Date.parse(at) - now_ms) <= limits.message_signature_s * 1000;
+export function isDrawnNow(at: string, now_ms: number, most_s: number = limits.message_signature_s): boolean {
+  return Math.abs(Date.parse(at) - now_ms) <= most_s * 1000;
 }
 
 /** No time at all ends nothing later. */

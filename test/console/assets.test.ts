@@ -78,7 +78,7 @@ describe('the statement that the page makes', () => {
 
   it('is not one that the service could keep back and commit later', () => {
     expect(() => rebuilt(theirs({ deadline: later(3600) }), expected, signing)).toThrow(': deadline.');
-    for (const drawn_at of [later(86_400), later(-3600), 'soon']) {
+    for (const drawn_at of [later(3 * 3600), later(-3 * 3600), 'soon']) {
       const told = { signed_at: drawn_at, ...(drawn_at !== 'soon' && { deadline: deadlineOf(drawn_at) }) };
       const act = () => rebuilt(theirs(told), expected, { ...signing, at: drawn_at });
       expect(act).toThrow('another time here');
