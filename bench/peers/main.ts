@@ -148,4 +148,4 @@ ${absent.map((peer) => `LEFT OUT: ${peer.name}, because ${missing(peer).join(' a
 ${tableOf(rows)}
 
 A journey is one child process (/bin/true) that a human approved, recorded before and after it. Ratios are medians of the ratios of each
-round. CPU is that of the process and of the children that it started, without the PostgreSQL server.`);
+round. CPU is that of the process and of all that it started, without the PostgreSQL server.`);
