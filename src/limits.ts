@@ -896,8 +896,6 @@ export const journeyLimits = {
   reach_chars: 6_000,
   /** How long the steps of callers may go on before timers, children and the network have their turn. */
   step_turn_ms: 20,
-  /** How long the rows of one list are looked at before others go on: one row can take some ms more. */
-  rows_turn_ms: 10,
   /** Steps in one turn, however quick the last ones were: the next ones may be of another kind. */
   steps_together: 12,
   /** How long the store is asked for what the record of a violation would be fuller with. */

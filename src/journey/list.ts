@@ -8,12 +8,12 @@ import { skimEntry } from '../ledger/entry.ts';
 import { journeyLimits, limits } from '../limits.ts';
 import { type ReasonCode, Refusal } from '../refusal.ts';
 import type { Page, PagedRow } from '../store/store.ts';
+import { turnsOf } from '../turns.ts';
 import { approvalsOf, type ToldApprovals, toldOf } from './approvals.ts';
 import { type Context, humansNow, type LookedUp } from './context.ts';
 import { mayWaitApproved } from './lacking.ts';
 import { holdsText, liveSince, newestBefore, type PageEnd, type PageRequest, pageOf } from './page.ts';
 import { couldApprove, type Reviewers, reviewersOf } from './reviewers.ts';
-import { othersBetween } from './steps.ts';
 
 /** Which intents are meant: those that fit all of it. */
 interface IntentFilter {
@@ -226,7 +226,7 @@ export async function* allIntents(
   by?: Page['by'],
   { newest_first = false, beyond: from }: Walk = {},
 ): AsyncGenerator<IntentState> {
-  const others = othersBetween();
+  const turns = turnsOf();
   for (let beyond = from; ; ) {
     const page: PagedRow<'intent'>[] = await store.page('intent', {
       limit: journeyLimits.scan_rows,
@@ -235,7 +235,7 @@ export async function* allIntents(
       ...(beyond !== undefined && { beyond }),
     });
     for (const { state } of page) {
-      await others();
+      await turns();
       yield state;
     }
     if (page.length < journeyLimits.scan_rows) return;

@@ -4,8 +4,8 @@ import { skimEntry } from '../ledger/entry.ts';
 import { journeyLimits, limits } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Page } from '../store/store.ts';
+import { turnsOf } from '../turns.ts';
 import type { Context } from './context.ts';
-import { othersBetween } from './steps.ts';
 
 /** What is asked of a list: those of its rows that fit the filter, newest first. */
 export interface PageRequest {
@@ -56,7 +56,7 @@ export async function pageOf<S, T>(
   const place = cursor === undefined ? undefined : await placeOf(context, cursor, list, filter);
   let beyond = end === undefined || place === undefined ? (end ?? place) : Math.min(end, place);
   let looked = 0;
-  const others = othersBetween();
+  const turns = turnsOf();
   const isTooOld = (time: string) => [since, ever].some((one) => one !== undefined && time < one);
   for (
     let size = limit + 1;
@@ -68,7 +68,8 @@ export async function pageOf<S, T>(
       if (isTooOld(at(state))) return { found, looked, next: null };
       if (found.length === limit) return { found, looked, next: cursorOf(context, list, filter, beyond!) };
       looked += 1;
-      await others();
+      // A store in this process answers without a wait, and each row may ask the policies.
+      await turns();
       const one = await shown(state);
       if (one !== null) found.push(one);
       beyond = seq;

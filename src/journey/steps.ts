@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { journeyLimits } from '../limits.ts';
 
 /**
@@ -42,18 +41,5 @@ export function stepGate(now_ms: () => number = () => performance.now()): () => 
     since_ms = now_ms();
     admitted = 1;
     whenAllWait();
-  };
-}
-
-/**
- * For what one caller asks of many rows: a store in this process answers without a wait, so a page whose rows ask the policies would be
- * one turn of the event loop. Others go first as soon as it has lasted for a while.
- */
-export function othersBetween(now_ms: () => number = () => performance.now()): () => Promise<void> {
-  let since_ms = now_ms();
-  return async () => {
-    if (now_ms() - since_ms < journeyLimits.rows_turn_ms) return;
-    await nextTurn();
-    since_ms = now_ms();
   };
 }

@@ -17,7 +17,7 @@ export interface VerifiedStore {
 export async function verifyStore(context: Context, options: VerifyOptions): Promise<VerifiedStore> {
   const ledger = await verify(context, options);
   const { entries, rows, differences } = await context.store_aside.compare();
-  // It may have been read by another connection: that one saw the same file, and no older state of it.
+  // It may have been read by another connection: of the same file, if that is still in its place, and in no older state.
   if (entries < ledger.size)
     refuse('LEDGER_TRUNCATED', `The stored state is that of ${entries} entries, of ${ledger.size}.`);
   await context.store.tip();
